@@ -1,0 +1,139 @@
+#include "programs/pretrain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/build_info.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "experiment/provenance.h"
+#include "machine/machine.h"
+#include "ops/engine.h"
+#include "programs/pretrain_setup.h"
+#include "programs/pretrain_showcase.h"
+#include "programs/pretrain_task.h"
+#include "train/loop.h"
+
+namespace eflops::programs {
+namespace {
+
+train::RunIdentity identity_of(const Invocation& call, const PretrainText& text, const machine::Machine& machine) {
+  train::RunIdentity identity;
+  identity.config_hash = config_hash(call.options);
+  identity.tokenizer_hash = hex64(text.train().corpus().tokenizer_hash());
+  identity.cpu = machine.cpu;
+  identity.onednn = ops::onednn_version();
+  identity.git_commit = build_info().git_commit;
+  identity.threads = thread_count();
+  return identity;
+}
+
+void refuse_other_configuration(const experiment::RunFolder& folder, const Invocation& call) {
+  if (!folder.resumed()) return;
+  const std::vector<std::string> differences = folder.differences(call.program, call.options);
+  if (differences.empty()) return;
+  throw ConfigError("{}: cannot go on with other options than it began with: {}", folder.path().string(),
+                    fmt::join(differences, "; "));
+}
+
+void append_record(const train::TrainingResult& result, const PretrainOptions& options, const Invocation& call,
+                   const machine::Machine& machine, const std::filesystem::path& folder) {
+  records::Record record = experiment::start_record({.program = call.program,
+                                                     .experiment = folder.filename().string(),
+                                                     .config_hash = config_hash(call.options),
+                                                     .command = call.command,
+                                                     .seed = options.seed},
+                                                    machine);
+  const bool done = !result.interrupted;
+  record.status = done ? records::Status::Complete : records::Status::Interrupted;
+  record.verification = {"finite losses, data position, checkpoint checksums", records::Outcome::Passed};
+  record.measurements.push_back({"step_time", "s", result.step_seconds});
+  if (record.measurements[0].samples.empty()) record.measurements.clear();
+  record.facts = {{"steps", result.step},
+                  {"tokens", result.tokens},
+                  {"seconds", result.seconds},
+                  {"skipped_steps", result.skipped_steps},
+                  {"loss", result.last.loss}};
+  for (std::size_t stage = 0; stage < train::kStageNames.size(); ++stage)
+    record.facts.push_back(
+        {fmt::format("seconds_{}", train::kStageNames[stage]), result.clock.seconds(static_cast<train::Stage>(stage))});
+  if (result.evaluation)
+    for (const train::NamedValue& metric : result.evaluation->metrics)
+      record.facts.push_back({"held_out_" + metric.name, metric.value});
+  records::append(folder / "records.jsonl", record);
+}
+
+void print_outcome(const train::TrainingResult& result, double peak_flops) {
+  const double training =
+      result.clock.total() - result.clock.seconds(train::Stage::Evaluate) - result.clock.seconds(train::Stage::Save);
+  if (!result.step_seconds.empty()) {
+    fmt::print("{} tokens in {} steps, loss {:.3f}; {} tokens/s", format_si(static_cast<double>(result.tokens)),
+               result.step, result.last.loss, format_si(static_cast<double>(result.tokens_here) / training));
+    if (peak_flops > 0) fmt::print(", MFU {:.0f} %", 100 * result.flops_here / training / peak_flops);
+    fmt::print("\ntime:");
+    for (std::size_t stage = 0; stage < train::kStageNames.size(); ++stage)
+      fmt::print(" {} {:.0f} %", train::kStageNames[stage],
+                 100 * result.clock.seconds(static_cast<train::Stage>(stage)) / result.clock.total());
+    fmt::print("\n");
+  }
+  fmt::print("checkpoint: {}\n", result.checkpoint.string());
+}
+
+}  // namespace
+
+void run_pretrain(PretrainOptions options, const Invocation& call) {
+  const machine::Machine machine = machine::inspect();
+  if (options.threads > 0) set_thread_count(static_cast<int>(options.threads));
+  flush_denormals();
+  PretrainSetup setup = prepare_pretrain(options, call.sources);
+  const experiment::RunFolder folder(options.run, call.program);
+  refuse_other_configuration(folder, call);
+  folder.write_config(call.program, call.options, [&call](const std::string& path) { return call.source_of(path); });
+  log::info("run folder {}", folder.path().string());
+  log::info("{}", train::describe_schedule(setup.training.schedule));
+
+  models::StructBert model(setup.model, static_cast<std::uint64_t>(options.seed));
+  log::info("{} parameters, {} on {} threads, matrix products: {}",
+            format_si(static_cast<double>(model.parameters().parameter_count())), choice_name(setup.model.precision),
+            thread_count(), model.implementation());
+  PretrainTask task(model, *setup.text, setup.task);
+  train::TrainingContext context;
+  context.folder = folder.path();
+  context.identity = identity_of(call, *setup.text, machine);
+  context.ours_alone = ours_alone;
+  context.write_model_files = [&](const std::filesystem::path& target) { write_model_files(target, setup); };
+  context.peak_flops = options.measure_peak ? measured_peak(setup.model.precision) : 0;
+  const train::TrainingResult result = train::train(task, setup.training, context);
+
+  append_record(result, options, call, machine, folder.path());
+  print_outcome(result, context.peak_flops);
+  if (result.interrupted)
+    throw InterruptedError("stopped by {} after step {}; go on with the same command and --resume {}", result.signal,
+                           result.step, folder.path().string());
+  if (setup.text->held_out() == nullptr) return;
+  const UnigramBaseline unigram(setup.text->train().corpus());
+  fmt::print("{}", score_table(task.score_held_out(&unigram)));
+  if (options.evaluation.examples > 0)
+    fmt::print("{}", showcase(model, *setup.text->held_out(), *setup.text->tokenizer(),
+                              {.examples = options.evaluation.examples, .span = setup.objective.shuffle_span}));
+}
+
+void estimate_pretrain(PretrainOptions options, const Invocation& call) {
+  const PretrainSetup setup = prepare_pretrain(options, call.sources);
+  const data::EpochPlan plan = setup.text->train().plan(0);
+  const data::Corpus& corpus = setup.text->train().corpus();
+  fmt::print("text: {} documents, {} tokens, {} instances an epoch\n",
+             format_si(static_cast<double>(corpus.document_count())),
+             format_si(static_cast<double>(corpus.token_count())), format_si(static_cast<double>(plan.size())));
+  const auto samples = static_cast<double>(setup.training.loop.steps * options.batch.size);
+  fmt::print("run: {} steps of {} sequences, {:.2f} epochs\n", setup.training.loop.steps, options.batch.size,
+             samples / static_cast<double>(plan.size()));
+  fmt::print("{}", estimate_text(setup, samples));
+}
+
+}  // namespace eflops::programs

@@ -1,0 +1,115 @@
+#include "programs/pretrain_setup.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "checkpoint/hf_config.h"
+#include "models/structbert_cost.h"
+#include "ops/engine.h"
+#include "ops/gemm_peak.h"
+
+namespace eflops::programs {
+namespace {
+
+models::StructBertOptions model_options(const PretrainOptions& options,
+                                        const std::map<std::string, std::string>& sources, const PretrainText& text,
+                                        std::int64_t sentence_classes) {
+  models::StructBertOptions model = options.model;
+  if (options.model_size != models::StructBertSize::Custom) {
+    for (const char* key : {"model.layers", "model.hidden", "model.heads", "model.intermediate"})
+      if (const auto given = sources.find(key); given != sources.end())
+        throw ConfigError("{} was given ({}) beside model_size {}: use model_size custom to set sizes one by one", key,
+                          given->second, choice_name(options.model_size));
+    model.set_size(options.model_size);
+  }
+  if (const auto given = sources.find("model.vocabulary");
+      given != sources.end() && model.vocabulary < text.vocabulary_size())
+    throw ConfigError("model.vocabulary is {} ({}), the text's vocabulary has {} pieces", model.vocabulary,
+                      given->second, text.vocabulary_size());
+  else if (given == sources.end())
+    model.vocabulary = text.vocabulary_size();
+  if (sentence_classes > 0) model.sentence_classes = sentence_classes;
+  model.validate();
+  return model;
+}
+
+checkpoint::BertConfig bert_config(const PretrainSetup& setup) {
+  const models::StructBertOptions& model = setup.model;
+  checkpoint::BertConfig config;
+  config.vocab_size = model.vocabulary;
+  config.hidden_size = model.hidden;
+  config.num_hidden_layers = model.layers;
+  config.num_attention_heads = model.heads;
+  config.intermediate_size = model.intermediate;
+  config.max_position_embeddings = model.positions;
+  config.type_vocab_size = model.segments;
+  config.hidden_act = model.gelu == models::Gelu::Erf ? checkpoint::Activation::Gelu : checkpoint::Activation::GeluNew;
+  config.hidden_dropout_prob = model.dropout;
+  config.attention_probs_dropout_prob = model.attention_dropout;
+  config.initializer_range = model.initializer_range;
+  config.layer_norm_eps = model.layer_norm_epsilon;
+  if (setup.text->tokenizer() != nullptr) config.pad_token_id = setup.text->tokenizer()->specials().pad;
+  const std::vector<std::string> labels = data::sentence_label_names(setup.objective);
+  config.eflops["sentence_labels"] = fmt::format("{}", fmt::join(labels, ","));
+  config.eflops["arm"] = std::string(choice_name(setup.objective.arm));
+  config.eflops["tokenizer_hash"] = hex64(setup.text->train().corpus().tokenizer_hash());
+  return config;
+}
+
+}  // namespace
+
+PretrainSetup prepare_pretrain(const PretrainOptions& options, const std::map<std::string, std::string>& sources) {
+  check(options);
+  PretrainSetup setup;
+  setup.objective = data::resolved(options.objective);
+  const PretrainSeeds seeds{.train = static_cast<std::uint64_t>(options.seed)};
+  setup.text = std::make_unique<PretrainText>(options.data, options.objective, seeds);
+  const auto classes = static_cast<std::int64_t>(data::sentence_label_names(setup.objective).size());
+  setup.model = model_options(options, sources, *setup.text, classes);
+  setup.training = {options.train, options.schedule, options.optimizer, options.checkpoint, options.batch.shards};
+  if (setup.training.schedule.total_steps == 0) setup.training.schedule.total_steps = options.train.steps;
+  setup.training.schedule.check();
+  setup.task = {.batch_size = options.batch.size,
+                .evaluation_instances = options.evaluation.instances,
+                .evaluation_batch = options.evaluation.batch,
+                .prefetch = options.data.prefetch,
+                .seed = seeds.train};
+  return setup;
+}
+
+bool ours_alone(const nn::Parameter& parameter) {
+  return parameter.name.starts_with("cls.seq_relationship.") && parameter.shape[0] != 2;
+}
+
+void write_model_files(const std::filesystem::path& folder, const PretrainSetup& setup) {
+  checkpoint::write_bert_config(folder, bert_config(setup));
+  if (setup.text->tokenizer() == nullptr) return;
+  for (const text::NamedFile& file : text::tokenizer_files(*setup.text->tokenizer()))
+    write_file_atomically(folder / file.name, file.bytes);
+}
+
+double measured_peak(models::Precision precision) {
+  constexpr double kSeconds = 0.4;
+  if (precision == models::Precision::BF16 && ops::bf16_support() == ops::Bf16Support::Emulated) return 0;
+  const tensor::DType dtype = precision == models::Precision::BF16 ? tensor::DType::BF16 : tensor::DType::F32;
+  return ops::measure_gemm_peak({.dtype = dtype, .threads = thread_count(), .seconds = kSeconds}).flops_per_second;
+}
+
+std::string estimate_text(const PretrainSetup& setup, double samples) {
+  const models::StructBertCost cost = models::training_cost(
+      setup.model, {.sequences = std::max<std::int64_t>(setup.task.batch_size / setup.training.shards, 1),
+                    .length = setup.objective.max_seq_length});
+  const auto parameters = static_cast<double>(cost.parameters);
+  // Weights, two moments, and log2(S) + 1 gradient buffers.
+  double buffers = 4;
+  for (std::int64_t shards = setup.training.shards; shards > 1; shards /= 2) ++buffers;
+  const double bytes = 4 * parameters * buffers + static_cast<double>(cost.activation_bytes);
+  return fmt::format("model: {} parameters; memory about {}; at most {}FLOP in all\n", format_si(parameters),
+                     format_bytes(static_cast<std::uint64_t>(bytes)), format_si(cost.flops_per_sequence * samples));
+}
+
+}  // namespace eflops::programs

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "base/clock.h"
+
+namespace eflops::train {
+
+/// The parts of a training run that time is split into.
+enum class Stage { Data, ForwardBackward, Reduce, Optimizer, Evaluate, Save };
+inline constexpr std::array<std::string_view, 6> kStageNames{"data",      "forward_backward", "reduce",
+                                                             "optimizer", "evaluate",         "save"};
+
+/// Adds up wall time by stage. lap(stage) books the time since the last lap, or since construction.
+class StageClock {
+ public:
+  void lap(Stage stage) {
+    const double now = total_.seconds();
+    seconds_[static_cast<std::size_t>(stage)] += now - last_;
+    last_ = now;
+  }
+  /// Moves time that a lap booked to one stage over to another: waiting inside begin_step, say.
+  void move(Stage from, Stage to, double seconds) {
+    seconds_[static_cast<std::size_t>(from)] -= seconds;
+    seconds_[static_cast<std::size_t>(to)] += seconds;
+  }
+  double seconds(Stage stage) const { return seconds_[static_cast<std::size_t>(stage)]; }
+  double total() const { return total_.seconds(); }
+
+ private:
+  Stopwatch total_;
+  double last_ = 0;
+  std::array<double, kStageNames.size()> seconds_{};
+};
+
+}  // namespace eflops::train
