@@ -76,10 +76,6 @@ class ShardSeries {
   TextCounts counts_;
 };
 
-std::int64_t process_count(std::int64_t wanted) {
-  return wanted > 0 ? wanted : std::max<std::int64_t>(1, std::thread::hardware_concurrency());
-}
-
 void write_tokenizer(const std::filesystem::path& folder, const text::Tokenizer& tokenizer) {
   std::filesystem::create_directory(folder);
   for (const text::NamedFile& file : text::tokenizer_files(tokenizer))
@@ -124,6 +120,10 @@ void ShardingOptions::visit_fields(OptionVisitor& v) {
   v("overwrite", overwrite, "replace the shards that `output` holds", {.changes_result = false});
 }
 
+std::int64_t ShardingOptions::process_count() const {
+  return processes > 0 ? processes : std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+}
+
 ShardingSummary make_shards(const TextSourceOptions& source_options, const ShardingOptions& options,
                             const text::Tokenizer& tokenizer, std::size_t chunk_bytes) {
   const Stopwatch watch;
@@ -131,7 +131,7 @@ ShardingSummary make_shards(const TextSourceOptions& source_options, const Shard
   ShardFolder folder(options.output, options.overwrite ? ExistingShards::Replace : ExistingShards::Refuse);
   ShardSeries series(folder.staging(), tokenizer, options.shard_size);
   Progress progress("sharding", "B", source.bytes_total());
-  const std::int64_t processes = process_count(options.processes);
+  const std::int64_t processes = options.process_count();
   TextChunk chunk;
   map_in_processes(
       {.processes = processes},

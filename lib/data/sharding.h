@@ -21,6 +21,8 @@ struct ShardingOptions {
   bool overwrite = false;              ///< replace the shards in `output`
 
   void visit_fields(OptionVisitor& v);
+  /// Worker processes that 0 stands for here, or as asked.
+  std::int64_t process_count() const;
 };
 
 /// What came of the text.

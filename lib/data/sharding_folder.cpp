@@ -45,10 +45,7 @@ fs::path first_missing(fs::path folder) {
 
 ShardFolder::ShardFolder(const fs::path& folder, ExistingShards existing)
     : folder_(fs::absolute(folder).lexically_normal()), staging_(folder_ / kStaging) {
-  if (folder.empty()) throw ConfigError("output: name a folder for the shards");
-  if (fs::exists(folder_) && !fs::is_directory(folder_))
-    throw ConfigError("output {} is a file; name a folder for the shards", folder.string());
-  check_content(existing);
+  check(folder, existing);
   const fs::path missing = first_missing(folder_);
   std::error_code error;
   fs::create_directories(staging_, error);
@@ -59,24 +56,27 @@ ShardFolder::ShardFolder(const fs::path& folder, ExistingShards existing)
     if (left_over.filename() != kLock) fs::remove_all(left_over);
 }
 
-void ShardFolder::check_content(ExistingShards existing) const {
-  if (!fs::exists(folder_)) return;
+void ShardFolder::check(const fs::path& folder, ExistingShards existing) {
+  if (folder.empty()) throw ConfigError("output: name a folder for the shards");
+  if (!fs::exists(folder)) return;
+  if (!fs::is_directory(folder))
+    throw ConfigError("output {} is a file; name a folder for the shards", folder.string());
   bool has_shards = false;
   bool has_anything = false;
-  for (const fs::path& entry : entries(folder_)) {
+  for (const fs::path& entry : entries(folder)) {
     const std::string name = entry.filename().string();
     if (name == kStaging) continue;
     has_anything = true;
     has_shards = has_shards || name == kManifestName || name.ends_with(kShardEnding);
     if (!is_ours(name))
-      throw ConfigError("output {} holds {}, which eflops-data did not write; name another folder", folder_.string(),
+      throw ConfigError("output {} holds {}, which eflops-data did not write; name another folder", folder.string(),
                         name);
     if (existing == ExistingShards::Refuse)
       throw ConfigError("output {} is not empty (it holds {}); name another folder, or replace it with --overwrite",
-                        folder_.string(), name);
+                        folder.string(), name);
   }
   if (has_anything && !has_shards)
-    throw ConfigError("output {} is not empty and holds no shards; name another folder", folder_.string());
+    throw ConfigError("output {} is not empty and holds no shards; name another folder", folder.string());
 }
 
 void ShardFolder::lock() {

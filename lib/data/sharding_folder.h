@@ -18,6 +18,8 @@ class ShardFolder {
   /// ConfigError when the path is a file, holds something and replacing was not asked for, holds something that
   /// `eflops-data shard` did not write, or another process is writing into it.
   ShardFolder(const std::filesystem::path& folder, ExistingShards existing);
+  /// The same errors, but for another process, without touching anything.
+  static void check(const std::filesystem::path& folder, ExistingShards existing);
   ~ShardFolder();
   ShardFolder(const ShardFolder&) = delete;
   ShardFolder& operator=(const ShardFolder&) = delete;
@@ -28,7 +30,6 @@ class ShardFolder {
   void commit(const ShardManifest& manifest);
 
  private:
-  void check_content(ExistingShards existing) const;
   void lock();
   void remove_old() const;
 

@@ -48,7 +48,8 @@ std::string_view trimmed(std::string_view line) {
 TextFormat detect_format(std::span<const std::string> lines) {
   const auto first = std::ranges::find_if(lines, [](const std::string& line) { return !trimmed(line).empty(); });
   if (first == lines.end()) return TextFormat::Sentences;
-  if (trimmed(*first).starts_with('{')) return TextFormat::JsonLines;
+  if (const auto line = trimmed(*first); line.starts_with('{') || line.starts_with("[{") || line == "[")
+    return TextFormat::JsonLines;
   if (trimmed(*first).starts_with("<doc ")) return TextFormat::WikiExtractor;
   if (looks_wrapped(lines)) return TextFormat::Wrapped;
   return looks_like_sentences(lines) ? TextFormat::Sentences : TextFormat::Plain;

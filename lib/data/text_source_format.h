@@ -23,7 +23,8 @@ enum class TextFormat {
 enum class DocumentBorder { BlankLine, File };
 
 /// The format of a file from its first lines:
-/// - the first line that is not blank begins with '{': jsonl; with "<doc ": wikiextractor;
+/// - the first line that is not blank begins with '{': jsonl (a JSON array too, which is then refused); with "<doc ":
+///   wikiextractor;
 /// - no line is longer than 100 bytes and three quarters of the lines that another one follows have at least three
 /// quarters
 ///   of the longest one's length (at least four such lines): wrapped;

@@ -20,7 +20,11 @@ bool is_text_name(fs::path name) {
   return std::ranges::find(kEndings, name.extension().string()) != kEndings.end();
 }
 
-bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+/// Hidden, or a folder of our own shards: its vocabulary is not text.
+bool is_left_out(const fs::path& path) {
+  return path.filename().string().starts_with('.') ||
+         (fs::exists(path / "manifest.json") && fs::exists(path / "00000.shard"));
+}
 
 class Expansion {
  public:
@@ -60,7 +64,7 @@ class Expansion {
     std::error_code error;
     fs::recursive_directory_iterator entry(folder, fs::directory_options::follow_directory_symlink, error);
     for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-      if (is_hidden(entry->path())) {
+      if (is_left_out(entry->path())) {
         entry.disable_recursion_pending();
       } else if (entry->is_regular_file()) {
         if (is_text_name(entry->path().filename())) {

@@ -15,9 +15,9 @@ struct InputFiles {
 };
 
 /// Expands inputs in the order given: a file is itself, "-" is standard input, a folder gives its files (recursively,
-/// sorted by path; hidden ones and those with other endings than none, .txt, .text, .json, .jsonl, .ndjson, each also
-/// with .gz or .zst, are left out), a pattern with * ? [ gives its matches, sorted. DataError for what is missing,
-/// empty or matches nothing; ConfigError for an input that is named twice or when there is none.
+/// sorted by path; hidden ones, folders of shards, and files with other endings than none, .txt, .text, .json, .jsonl,
+/// .ndjson, each also with .gz or .zst, are left out), a pattern with * ? [ gives its matches, sorted. DataError for
+/// what is missing, empty or matches nothing; ConfigError for an input that is named twice or when there is none.
 InputFiles expand_inputs(const std::vector<std::string>& inputs);
 
 }  // namespace eflops::data

@@ -104,6 +104,8 @@ class ChunkParser {
 
   void json_line(std::string_view line) {
     const std::string where = fmt::format("{}:{}", chunk_.file, line_number_);
+    if (line.starts_with('['))
+      throw DataError("{}: a JSON array; valid: one object a line (jq -c '.[]' makes that)", where);
     const Json json = parse_json(line, where);
     if (!json.is_object())
       throw DataError("{}: a JSON object was expected, with its text in '{}'", where, options_.text_field);

@@ -8,6 +8,8 @@
 
 namespace eflops::kernels {
 
+// Internal to the module: how its loops are cut into tasks.
+
 /// Elements of one task of an elementwise loop: enough to pay for waking a thread.
 inline constexpr std::int64_t kElementGrain = 16384;
 /// Rows whose column sums are added up before they meet those of other rows; fixed, so that sums do not depend on

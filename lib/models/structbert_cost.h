@@ -12,7 +12,6 @@ struct BatchShape {
   std::int64_t sequences = 0;
   std::int64_t tokens = 0;
   std::int64_t token_pairs = 0;  ///< sum of squared sequence lengths
-  std::int64_t longest = 0;      ///< tokens of the longest sequence
   std::int64_t predictions = 0;
 };
 

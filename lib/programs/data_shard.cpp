@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/stop_signal.h"
+#include "data/shard_format.h"
+#include "data/sharding_encode.h"
+#include "data/sharding_folder.h"
 
 namespace eflops::programs {
 namespace {
@@ -91,6 +95,31 @@ void run_shard(const ShardOptions& options) {
   const data::ShardingSummary summary = data::make_shards(options.text, options.shards, *tokenizer);
   std::fputs(shard_summary(summary, options.shards.output).c_str(), stdout);
   warn(summary);
+}
+
+void estimate_shard(const ShardOptions& options) {
+  const auto tokenizer = text::load_tokenizer(options.tokenizer);
+  text::require_pretraining_specials(*tokenizer);
+  data::ShardFolder::check(options.shards.output,
+                           options.shards.overwrite ? data::ExistingShards::Replace : data::ExistingShards::Refuse);
+  data::TextSource source(options.text);
+  fmt::print("would read  {} files, {}\n", source.files().size(),
+             source.bytes_total() > 0 ? format_bytes(source.bytes_total()) : "size unknown");
+  fmt::print("would write {}, ids of {}\n", options.shards.output, tokenizer->description());
+  if (std::ranges::find(source.files(), "-") != source.files().end()) return;  // a dry run leaves standard input alone
+  data::TextChunk chunk;
+  if (!source.next(chunk)) return;
+  const Stopwatch watch;
+  const data::EncodedChunk encoded = data::encode_chunk(chunk, options.text, *tokenizer);
+  const double parts = static_cast<double>(std::max(source.bytes_total(), source.bytes_read())) /
+                       static_cast<double>(std::max<std::uint64_t>(source.bytes_read(), 1));
+  const double tokens = parts * static_cast<double>(encoded.ids.size());
+  const std::uint32_t width = data::token_bytes_for(static_cast<std::uint64_t>(tokenizer->size()));
+  fmt::print("about       {}tokens, {} of shards, {} with {} processes, judging by the first {} ({})\n",
+             format_si(tokens) + " ", format_bytes(static_cast<std::uint64_t>(tokens * width)),
+             format_duration(std::chrono::duration<double>(parts * watch.seconds() /
+                                                           static_cast<double>(options.shards.process_count()))),
+             options.shards.process_count(), format_bytes(chunk.text.size()), choice_name(chunk.format));
 }
 
 }  // namespace eflops::programs

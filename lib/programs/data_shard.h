@@ -24,6 +24,10 @@ struct ShardOptions {
 /// folders that do not fit; nothing is left behind in either case.
 void run_shard(const ShardOptions& options);
 
+/// For --dry-run: opens the vocabulary, checks input and output, tokenises the first chunk, and says about how many
+/// tokens, bytes and seconds the whole would be. Writes nothing but that.
+void estimate_shard(const ShardOptions& options);
+
 /// The summary, for people: files, documents, sentences, tokens, unknown rate, speed and every odd count that is not 0.
 std::string shard_summary(const data::ShardingSummary& summary, const std::string& output);
 

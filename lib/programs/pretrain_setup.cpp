@@ -100,16 +100,22 @@ double measured_peak(models::Precision precision) {
 }
 
 std::string estimate_text(const PretrainSetup& setup, double samples) {
-  const models::StructBertCost cost = models::training_cost(
-      setup.model, {.sequences = std::max<std::int64_t>(setup.task.batch_size / setup.training.shards, 1),
-                    .length = setup.objective.max_seq_length});
-  const auto parameters = static_cast<double>(cost.parameters);
+  const std::int64_t sequences = std::max<std::int64_t>(setup.task.batch_size / setup.training.shards, 1);
+  const std::int64_t length = setup.objective.max_seq_length;
+  // Masked tokens and three positions for each shuffled span, about 30 % of all.
+  const models::BatchShape shape{.sequences = sequences,
+                                 .tokens = sequences * length,
+                                 .token_pairs = sequences * length * length,
+                                 .predictions = sequences * length * 3 / 10};
+  const models::MemoryEstimate memory = models::estimate_memory(setup.model, shape);
   // Weights, two moments, and log2(S) + 1 gradient buffers.
-  double buffers = 4;
+  std::int64_t buffers = 4;
   for (std::int64_t shards = setup.training.shards; shards > 1; shards /= 2) ++buffers;
-  const double bytes = 4 * parameters * buffers + static_cast<double>(cost.activation_bytes);
-  return fmt::format("model: {} parameters; memory about {}; at most {}FLOP in all\n", format_si(parameters),
-                     format_bytes(static_cast<std::uint64_t>(bytes)), format_si(cost.flops_per_sequence * samples));
+  const std::int64_t bytes = buffers * memory.parameters + memory.weight_copies + memory.activations + memory.scratch;
+  const double flops = models::training_flops(setup.model, shape) / static_cast<double>(sequences) * samples;
+  return fmt::format("model: {} parameters; memory about {}; at most {}FLOP in all\n",
+                     format_si(static_cast<double>(models::parameter_count(setup.model))),
+                     format_bytes(static_cast<std::uint64_t>(bytes)), format_si(flops));
 }
 
 }  // namespace eflops::programs

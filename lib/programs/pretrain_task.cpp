@@ -15,6 +15,18 @@ PretrainAnswers answers_of(const models::StructBertLoss& loss) {
   return {loss.per_prediction_loss, loss.predicted_argmax, loss.sentence_argmax};
 }
 
+models::BatchShape shape_of(const data::PackedTextBatch& batch) {
+  models::BatchShape shape{.sequences = batch.sequences(),
+                           .tokens = static_cast<std::int64_t>(batch.tokens.size()),
+                           .token_pairs = 0,
+                           .predictions = static_cast<std::int64_t>(batch.predicted_rows.size())};
+  for (std::size_t b = 0; b + 1 < batch.offsets.size(); ++b) {
+    const std::int64_t length = batch.offsets[b + 1] - batch.offsets[b];
+    shape.token_pairs += length * length;
+  }
+  return shape;
+}
+
 }  // namespace
 
 models::StructBertInput model_input(const data::PackedTextBatch& batch) {
@@ -63,7 +75,7 @@ void PretrainTask::run_shard(std::int64_t shard) {
   const models::StructBertLoss loss = model_.forward_backward(input, token_scale, sentence_scale);
   scores_.add(batch, answers_of(loss), nullptr);
   sentence_loss_ += loss.sentence_sum;
-  report_.flops += models::training_flops(model_.options(), input);
+  report_.flops += models::training_flops(model_.options(), shape_of(batch));
 }
 
 train::StepReport PretrainTask::end_step() {

@@ -13,7 +13,7 @@ namespace eflops::records {
 /// comparison is the launch; experiments interleave ours and the peer's.
 struct PeerRecord {
   std::string case_name;  ///< key "case"
-  double ratio = 0;       ///< ours over the peer's, or the inverse for times: greater is more of what `better` wants
+  double ratio = 0;       ///< ours / peer
   double ci_low = 0;      ///< 95 % bootstrap interval of the ratio over launch medians
   double ci_high = 0;
   double goal = 0;

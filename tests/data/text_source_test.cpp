@@ -138,7 +138,8 @@ TEST_F(TextSourceTest, BadJsonLinesAreErrorsWithTheirPlace) {
   EXPECT_THAT(error("{\"title\": \"a\", \"body\": \"b\"}\n", TextFormat::JsonLines),
               EndsWith("text.txt:1: no field 'text'; it has: title, body"));
   EXPECT_THAT(error("{\"text\": [1]}\n", TextFormat::JsonLines), EndsWith("field 'text' is array, not text"));
-  EXPECT_THAT(error("[1]\n", TextFormat::JsonLines), HasSubstr("a JSON object was expected"));
+  EXPECT_THAT(error("3\n", TextFormat::JsonLines), HasSubstr("a JSON object was expected"));
+  EXPECT_THAT(error("[\n{\"text\": \"One.\"}\n]\n", TextFormat::Auto), HasSubstr("text.txt:1: a JSON array"));
 }
 
 TEST_F(TextSourceTest, WikiExtractorDocumentsLoseTheirTitleLine) {
@@ -255,6 +256,9 @@ TEST_F(TextSourceTest, FoldersAreReadSortedAndOnlyText) {
   write("x", "in/table.tsv");
   write("x", "in/.hidden.txt");
   write("x", "in/.git/config");
+  write("x", "in/shards/manifest.json");
+  write("x", "in/shards/00000.shard");
+  write("x", "in/shards/tokenizer/vocab.txt");
   const InputFiles found = expand_inputs({(folder_.path() / "in").string()});
   EXPECT_THAT(found.files, ElementsAre(EndsWith("in/b.txt"), EndsWith("in/c"), EndsWith("in/sub/a.jsonl.gz")));
   EXPECT_EQ(found.bytes, 3U);

@@ -99,6 +99,18 @@ TEST_F(DataVerbs, ShardRefusesAVocabularyWithoutMask) {
   EXPECT_FALSE(std::filesystem::exists(path("out")));
 }
 
+TEST_F(DataVerbs, ADryRunEstimatesAndTouchesNothing) {
+  const ShardOptions options = shard_options("Rain falls.\n\nSnow falls.\n");
+  const Output output = captured([&] { estimate_shard(options); });
+  // All 25 bytes are in the first chunk: 6 tokens of 2 bytes.
+  EXPECT_THAT(output.out,
+              AllOf(HasSubstr("would read  1 files, 25 B\n"), HasSubstr("about       6 tokens, 12 B of shards"),
+                    HasSubstr("judging by the first 25 B (sentences)")));
+  EXPECT_FALSE(std::filesystem::exists(path("out")));
+  captured([&] { run_shard(options); });
+  EXPECT_THAT(captured([&] { estimate_shard(options); }).error, HasSubstr("is not empty"));
+}
+
 TEST_F(DataVerbs, OptionsHaveOneNameEachAndSettleByPath) {
   ShardOptions options;
   const OptionSet set(options);

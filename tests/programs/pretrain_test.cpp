@@ -1,0 +1,244 @@
+#include "programs/pretrain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "checkpoint/safetensors.h"
+#include "programs/data_shard.h"
+#include "programs/pretrain_setup.h"
+#include "train/loop.h"
+
+namespace eflops::programs {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+/// A small corpus of made-up sentences, sharded once for all tests of this file.
+class Pretrain : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    log::set_level(log::Level::Off);
+    Progress::set_quiet(true);
+    folder_ = new TemporaryFolder();
+    const std::vector<std::string> words{"river", "stone", "light", "bread", "walks",
+                                         "sees",  "old",   "tree",  "the",   "a"};
+    std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n.\n";
+    for (const std::string& word : words) vocabulary += word + "\n";
+    fs::create_directories(path("vocab"));
+    write_file_atomically(path("vocab") / "vocab.txt", vocabulary);
+    for (const char* name : {"train", "held-out"}) {
+      std::string text;
+      Random random(name[0] == 't' ? 1 : 2, Purpose::Test);
+      for (int document = 0; document < 12; ++document, text += "\n")
+        for (int sentence = 0; sentence < 6; ++sentence, text += ".\n")
+          for (int word = 0; word < 7; ++word) text += words[random.below(words.size())] + " ";
+      write_file_atomically(path(std::string(name) + ".txt"), text);
+      ShardOptions shard;
+      shard.text.input = {path(std::string(name) + ".txt").string()};
+      shard.tokenizer.vocabulary = path("vocab").string();
+      shard.shards.output = path(name).string();
+      ::testing::internal::CaptureStdout();
+      run_shard(shard);
+      ::testing::internal::GetCapturedStdout();
+    }
+  }
+  static void TearDownTestSuite() {
+    delete folder_;
+    folder_ = nullptr;
+    log::set_level(log::Level::Info);
+  }
+  static fs::path path(const std::string& name) { return folder_->path() / name; }
+
+  static PretrainOptions options(std::int64_t steps) {
+    PretrainOptions all;
+    all.data.train = {path("train").string()};
+    all.data.held_out = {path("held-out").string()};
+    all.objective.max_seq_length = 32;
+    all.model_size = models::StructBertSize::Custom;
+    all.model.layers = 2;
+    all.model.hidden = 16;
+    all.model.heads = 2;
+    all.model.intermediate = 32;
+    all.model.positions = 32;
+    all.batch.size = 8;
+    all.batch.shards = 2;
+    all.schedule.total_steps = 20;
+    all.schedule.learning_rate = 5e-3;
+    all.train.steps = steps;
+    all.train.log_every = 1;
+    all.evaluation.instances = 20;
+    return all;
+  }
+
+  struct Trained {
+    std::vector<float> weights;
+    train::TrainingResult result;
+  };
+  static Trained run(const PretrainOptions& options, const std::string& folder) {
+    PretrainSetup setup = prepare_pretrain(options, {});
+    models::StructBert model(setup.model, static_cast<std::uint64_t>(options.seed));
+    PretrainTask task(model, *setup.text, setup.task);
+    train::TrainingContext context;
+    context.folder = path(folder);
+    fs::create_directories(context.folder);
+    context.ours_alone = ours_alone;
+    context.write_model_files = [&setup](const fs::path& target) { write_model_files(target, setup); };
+    Trained trained{{}, train::train(task, setup.training, context)};
+    const auto values = model.parameters().values();
+    trained.weights.assign(values.begin(), values.end());
+    return trained;
+  }
+
+  static TemporaryFolder* folder_;
+};
+TemporaryFolder* Pretrain::folder_ = nullptr;
+
+// T32: 20 steps against 7 + 6 + 7 in fresh processes' stead, with dropout; 12 documents of 6 sentences give fewer
+// instances than 20 steps of 8 take, so epochs end inside.
+TEST_F(Pretrain, AResumedRunHasTheBitsOfAnUninterruptedOne) {
+  const Trained whole = run(options(20), "whole");
+  const PretrainSetup setup = prepare_pretrain(options(20), {});
+  ASSERT_LT(setup.text->train().plan(0).size(), 20 * 8);
+  Trained parts;
+  for (const std::int64_t steps : {7, 13, 20}) parts = run(options(steps), "parts");
+  EXPECT_EQ(parts.weights, whole.weights);
+  EXPECT_EQ(parts.result.last.loss, whole.result.last.loss);
+}
+
+TEST_F(Pretrain, DropoutIsOnInThatTest) {
+  PretrainOptions none = options(3);
+  none.model.dropout = 0;
+  none.model.attention_dropout = 0;
+  EXPECT_NE(run(none, "no-dropout").weights, run(options(3), "dropout").weights);
+}
+
+// T29: the loss of a global batch is its sum over all predictions by their count, however it is cut. Dropout is keyed
+// by sample, so it is the same in both; f32 sums differ in order only.
+TEST_F(Pretrain, MicroShardsGiveTheLossAndTheStepOfTheWholeBatch) {
+  PretrainOptions one = options(1);
+  one.batch.shards = 1;
+  PretrainOptions four = options(1);
+  four.batch.shards = 4;
+  const Trained whole = run(one, "one");
+  const Trained cut = run(four, "four");
+  EXPECT_NEAR(cut.result.last.loss, whole.result.last.loss, 1e-5 * whole.result.last.loss);
+  ASSERT_EQ(cut.weights.size(), whole.weights.size());
+  double difference = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < cut.weights.size(); ++i) {
+    difference += std::pow(cut.weights[i] - whole.weights[i], 2);
+    norm += std::pow(whole.weights[i], 2);
+  }
+  EXPECT_LT(std::sqrt(difference), 1e-4 * std::sqrt(norm));
+}
+
+TEST_F(Pretrain, TheSameSeedGivesTheSameBitsAndAnotherDoesNot) {
+  const Trained first = run(options(3), "seed-a");
+  EXPECT_EQ(run(options(3), "seed-b").weights, first.weights);
+  PretrainOptions other = options(3);
+  other.seed = 2;
+  EXPECT_NE(run(other, "seed-c").weights, first.weights);
+}
+
+// 300 steps on ten words: masked tokens cannot be known beyond their frequency, but shuffled ones need nothing but
+// copying, and the loss must fall below that of uniform guessing, ln 16 = 2.77.
+TEST_F(Pretrain, TheLossFalls) {
+  PretrainOptions longer = options(60);
+  longer.schedule.total_steps = 60;
+  const Trained trained = run(longer, "falls");
+  ASSERT_TRUE(trained.result.evaluation.has_value());
+  EXPECT_LT(trained.result.evaluation->score, 14.0);  // perplexity; uniform over 16 pieces is 16
+}
+
+TEST_F(Pretrain, ACheckpointIsAHuggingFaceDirectory) {
+  const Trained trained = run(options(2), "directory");
+  for (const char* name : {"config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json"})
+    EXPECT_TRUE(fs::exists(trained.result.checkpoint / name)) << name;
+  const checkpoint::WeightFiles weights(trained.result.checkpoint);
+  EXPECT_NE(weights.find("bert.encoder.layer.1.attention.self.query.weight"), nullptr);
+  EXPECT_NE(weights.find("cls.predictions.transform.dense.weight"), nullptr);
+  // Three classes: not Hugging Face's head, so it lies under trainer/.
+  EXPECT_EQ(weights.find("cls.seq_relationship.weight"), nullptr);
+  EXPECT_TRUE(fs::exists(trained.result.checkpoint / "trainer" / "heads.safetensors"));
+}
+
+TEST_F(Pretrain, ACheckpointOfAnotherArchitectureIsRefused) {
+  run(options(2), "architecture");
+  PretrainOptions wider = options(4);
+  wider.model.hidden = 32;
+  EXPECT_THROW(run(wider, "architecture"), DataError);
+}
+
+// T40: within an epoch every sample is seen once.
+TEST_F(Pretrain, AnEpochCoversEverySampleOnce) {
+  const PretrainSetup setup = prepare_pretrain(options(20), {});
+  const data::PretrainSampler& sampler = setup.text->train();
+  const std::int64_t size = sampler.plan(0).size();
+  data::PretrainStream stream(sampler);
+  std::multiset<std::uint64_t> seen;
+  std::multiset<std::uint64_t> next_epoch;
+  while (static_cast<std::int64_t>(seen.size()) < size) {
+    const data::PretrainBatch batch = stream.next({8, 2, 0, 2});
+    for (const data::PackedTextBatch& shard : batch.shards)
+      for (const std::uint64_t key : shard.sample_keys)
+        (static_cast<std::int64_t>(seen.size()) < size ? seen : next_epoch).insert(key);
+  }
+  EXPECT_EQ(std::set<std::uint64_t>(seen.begin(), seen.end()).size(), static_cast<std::size_t>(size));
+  for (const std::uint64_t key : next_epoch) EXPECT_EQ(seen.count(key), 0U);
+}
+
+struct BadOptions {
+  const char* name;
+  void (*change)(PretrainOptions&);
+  const char* message;
+};
+
+class Refused : public Pretrain, public ::testing::WithParamInterface<BadOptions> {};
+
+TEST_P(Refused, WithTheKeyAndWhatWouldBeValid) {
+  PretrainOptions bad = options(2);
+  GetParam().change(bad);
+  try {
+    prepare_pretrain(bad, {});
+    FAIL() << "accepted";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(GetParam().message));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, Refused,
+    ::testing::Values(
+        BadOptions{"NoText", [](PretrainOptions& o) { o.data.train.clear(); }, "data.train is empty"},
+        BadOptions{"SameText", [](PretrainOptions& o) { o.data.held_out = o.data.train; }, "are the same text"},
+        BadOptions{"ShardsNoPower", [](PretrainOptions& o) { o.batch.shards = 3; },
+                   "batch.shards is 3: not a power of two"},
+        BadOptions{"ShardsTooMany", [](PretrainOptions& o) { o.batch.shards = 16; }, "would be empty"},
+        BadOptions{"TooLong", [](PretrainOptions& o) { o.objective.max_seq_length = 64; }, "model.positions 32"},
+        BadOptions{"Heads", [](PretrainOptions& o) { o.model.heads = 3; }, "model.heads"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST_F(Pretrain, ANamedSizeAndASizeOfOnesOwnContradict) {
+  PretrainOptions both = options(2);
+  both.model_size = models::StructBertSize::Tiny;
+  EXPECT_THROW(prepare_pretrain(both, {{"model.layers", "flag --layers"}}), ConfigError);
+  EXPECT_EQ(prepare_pretrain(both, {}).model.hidden, 128);
+}
+
+// C17: several processes that do not know of each other.
+TEST_F(Pretrain, ALauncherIsRefusedUntilRanksExist) {
+  ::setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  EXPECT_THROW(prepare_pretrain(options(2), {}), ConfigError);
+  ::unsetenv("OMPI_COMM_WORLD_SIZE");
+}
+
+}  // namespace
+}  // namespace eflops::programs
