@@ -8,6 +8,8 @@
 #include <set>
 
 #include "base/error.h"
+#include "data/shard_manifest.h"
+#include "data/sharding_folder.h"
 
 namespace eflops::data {
 namespace {
@@ -23,7 +25,7 @@ bool is_text_name(fs::path name) {
 /// Hidden, or a folder of our own shards: its vocabulary is not text.
 bool is_left_out(const fs::path& path) {
   return path.filename().string().starts_with('.') ||
-         (fs::exists(path / "manifest.json") && fs::exists(path / "00000.shard"));
+         (fs::exists(path / kManifestName) && fs::exists(path / ShardFolder::shard_name(0)));
 }
 
 class Expansion {

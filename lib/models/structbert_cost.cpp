@@ -10,10 +10,7 @@
 namespace eflops::models {
 namespace {
 
-std::int64_t padded(std::int64_t rows) {
-  const std::int64_t unit = tensor::Arena::kRowPadding;
-  return (rows + unit - 1) / unit * unit;
-}
+std::int64_t padded(std::int64_t rows) { return tensor::Arena::padded(rows); }
 
 /// Weights of the matrix products of one encoder layer.
 std::int64_t layer_weights(const StructBertOptions& o) {

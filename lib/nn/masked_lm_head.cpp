@@ -10,16 +10,12 @@ namespace {
 
 using tensor::Arena;
 
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
 /// Rows of one block of logits: equal blocks that keep to kLogitBytes, in whole padding units.
 std::int64_t block_rows(std::int64_t predictions, std::int64_t row_bytes) {
   const std::int64_t unit = Arena::kRowPadding;
   const std::int64_t most = std::max(unit, MaskedLmHead::kLogitBytes / row_bytes / unit * unit);
   const std::int64_t blocks = std::max<std::int64_t>(1, (predictions + most - 1) / most);
-  return round_up((predictions + blocks - 1) / blocks, unit);
+  return Arena::padded((predictions + blocks - 1) / blocks);
 }
 
 }  // namespace

@@ -113,8 +113,7 @@ class PrimitivePath final : public Linear::Path {
   /// Padding rows hold finite activations and zero gradients (Arena::allocate_rows), so computing along them is
   /// harmless.
   static std::int64_t common_rows(const Tensor& a, const Tensor& b) {
-    constexpr std::int64_t kBlock = Arena::kRowPadding;
-    const std::int64_t padded = (a.rows() + kBlock - 1) / kBlock * kBlock;
+    const std::int64_t padded = Arena::padded(a.rows());
     return std::min(a.padded_rows(), b.padded_rows()) >= padded ? padded : a.rows();
   }
 

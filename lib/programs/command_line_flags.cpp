@@ -151,8 +151,9 @@ void FlagTable::fail_unknown(const std::string& spelled) const {
     for (const std::string& flag : spellings(field)) known.push_back(flag);
   for (const CommonFlag& flag : common_flags()) known.push_back(fmt::format("--{}", flag.name));
   // Among one or two letters everything is near everything.
-  const std::string guess = spelled.size() > 4 ? nearest(spelled, known) : "";
-  throw ConfigError("unknown flag {}{}", spelled,
+  const std::string flag = spelled[0] == '-' ? spelled : "--" + spelled;
+  const std::string guess = flag.size() > 4 ? nearest(flag, known) : "";
+  throw ConfigError("unknown option {}{}", spelled,
                     guess.empty() ? "; --help lists them" : fmt::format("; did you mean {}?", guess));
 }
 
@@ -176,7 +177,8 @@ void FlagTable::take_flag(Cursor& at) const {
   if (name.empty() && (bare.starts_with("no-") || bare.starts_with("no_"))) {
     name = resolve(bare.substr(3));
     const FieldDescription* negated = field(name);
-    if (negated == nullptr || negated->type != "bool") fail_unknown(spelled);
+    if (negated == nullptr) fail_unknown(spelled);
+    if (negated->type != "bool") throw ConfigError("{}: {} is no switch but {}", spelled, name, negated->type);
     if (value) throw ConfigError("{} takes no value", spelled);
     return add(at, name, spelled, "false");
   }
@@ -202,7 +204,7 @@ void FlagTable::take_short(Cursor& at) const {
   if (!is_alias && !(rest.empty() && (letter == "h" || letter == "q"))) {
     const std::string name = word.substr(1, word.find('=') - 1);
     if (const std::string meant = resolve(name); name.size() > 1 && !meant.empty())
-      throw ConfigError("unknown flag {}; did you mean --{}?", word, name);
+      throw ConfigError("unknown option {}; did you mean --{}?", word, name);
     fail_unknown(word);
   }
   const std::string name = resolve(letter);

@@ -11,6 +11,7 @@
 #include "models/structbert_cost.h"
 #include "ops/engine.h"
 #include "ops/gemm_peak.h"
+#include "tensor/dtype.h"
 
 namespace eflops::programs {
 namespace {

@@ -4,14 +4,6 @@
 #include <cstring>
 
 namespace eflops::tensor {
-namespace {
-
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-}  // namespace
-
 Arena::Arena(std::int64_t block_bytes) : block_bytes_(round_up(std::max(block_bytes, kAlignment), kAlignment)) {}
 
 std::shared_ptr<std::byte> Arena::take(std::int64_t bytes) {
@@ -38,10 +30,10 @@ Tensor Arena::allocate(const Shape& shape, DType dtype) {
 }
 
 Tensor Arena::allocate_rows(const Shape& shape, DType dtype) {
-  const std::int64_t padded = round_up(shape.rows(), kRowPadding);
+  const std::int64_t rows = padded(shape.rows());
   const std::int64_t row_bytes = shape.row_elements() * bytes_of(dtype);
-  Tensor tensor(take(padded * row_bytes), shape, dtype, padded);
-  std::memset(tensor.raw() + tensor.bytes(), 0, static_cast<std::size_t>((padded - shape.rows()) * row_bytes));
+  Tensor tensor(take(rows * row_bytes), shape, dtype, rows);
+  std::memset(tensor.raw() + tensor.bytes(), 0, static_cast<std::size_t>((rows - shape.rows()) * row_bytes));
   return tensor;
 }
 

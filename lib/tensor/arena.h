@@ -16,6 +16,8 @@ class Arena {
   /// Rows are padded to multiples of this by allocate_rows, so that few GEMM shapes cover all batches.
   static constexpr std::int64_t kRowPadding = 64;
 
+  static constexpr std::int64_t padded(std::int64_t rows) { return round_up(rows, kRowPadding); }
+
   explicit Arena(std::int64_t block_bytes = std::int64_t{16} << 20);
 
   /// Uninitialised elements.

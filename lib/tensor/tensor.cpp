@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
 
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
 }  // namespace
 
 std::shared_ptr<std::byte> allocate_bytes(std::int64_t bytes) {

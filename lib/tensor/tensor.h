@@ -14,6 +14,11 @@ namespace eflops::tensor {
 /// Every buffer starts at a multiple of this many bytes: one cache line, one AVX-512 vector.
 inline constexpr std::int64_t kAlignment = 64;
 
+/// The smallest multiple of `multiple` that is at least `value`.
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
 /// A shared, aligned block of uninitialised bytes; large blocks ask the kernel for huge pages.
 /// Throws std::bad_alloc.
 std::shared_ptr<std::byte> allocate_bytes(std::int64_t bytes);

@@ -38,6 +38,9 @@ def problem_of(config, binaries, timeout_s=TIMEOUT_S):
     except ValueError as error:
         return str(error)
     with tempfile.TemporaryDirectory() as folder:
+        # An experiment names its files from the repository's root.
+        if config.parent.name == "smoke":
+            (pathlib.Path(folder) / "configs").symlink_to(config.parent.parent)
         begin = time.monotonic()
         try:
             run = subprocess.run(

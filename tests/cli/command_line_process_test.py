@@ -81,7 +81,7 @@ class CommandLine(ProcessTest):
     def test_unknown_names_get_one_line_with_the_nearest(self):
         self.assertEqual(
             self.fail_with(2, "show", "--lerning-rate", "1"),
-            "eflops-sample: unknown flag --lerning-rate; did you mean --learning_rate?",
+            "eflops-sample: unknown option --lerning-rate; did you mean --learning_rate?",
         )
         self.assertEqual(
             self.fail_with(2, "shwo"),

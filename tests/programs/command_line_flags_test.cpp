@@ -80,12 +80,12 @@ INSTANTIATE_TEST_SUITE_P(WordsWithoutAFlag, Strict,
                                            Line{{"dir/count=3"}, {"--input", "dir/count=3"}}));
 
 TEST(StrictError, NamesTheNearestFlag) {
-  EXPECT_EQ(error_of({"--cuont", "3"}), "unknown flag --cuont; did you mean --count?");
-  EXPECT_EQ(error_of({"--lerning-rate", "3"}), "unknown flag --lerning-rate; did you mean --learning_rate?");
-  EXPECT_EQ(error_of({"--qwertyuiop"}), "unknown flag --qwertyuiop; --help lists them");
-  EXPECT_EQ(error_of({"-z"}), "unknown flag -z; --help lists them");
-  EXPECT_EQ(error_of({"-count", "3"}), "unknown flag -count; did you mean --count?");
-  EXPECT_EQ(error_of({"cuont=3"}), "unknown flag cuont; did you mean --count?");
+  EXPECT_EQ(error_of({"--cuont", "3"}), "unknown option --cuont; did you mean --count?");
+  EXPECT_EQ(error_of({"--lerning-rate", "3"}), "unknown option --lerning-rate; did you mean --learning_rate?");
+  EXPECT_EQ(error_of({"--qwertyuiop"}), "unknown option --qwertyuiop; --help lists them");
+  EXPECT_EQ(error_of({"-z"}), "unknown option -z; --help lists them");
+  EXPECT_EQ(error_of({"-count", "3"}), "unknown option -count; did you mean --count?");
+  EXPECT_EQ(error_of({"cuont=3"}), "unknown option cuont; did you mean --count?");
 }
 
 TEST(StrictError, SaysWhatIsMissingOrTooMuch) {
@@ -93,7 +93,7 @@ TEST(StrictError, SaysWhatIsMissingOrTooMuch) {
   EXPECT_EQ(error_of({"-n"}), "-n needs a value");
   EXPECT_EQ(error_of({"--count", "--text"}), "--count needs a value, but '--text' follows");
   EXPECT_EQ(error_of({"--no-verbose=true"}), "--no-verbose takes no value");
-  EXPECT_EQ(error_of({"--no-count"}), "unknown flag --no-count; did you mean --count?");
+  EXPECT_EQ(error_of({"--no-count"}), "--no-count: count is no switch but integer");
   EXPECT_EQ(error_of({"a.txt"}, ""), "unexpected 'a.txt': options are written --name value or name=value");
   EXPECT_EQ(error_of({"-5"}, ""), "unexpected '-5': options are written --name value or name=value");
   EXPECT_EQ(error_of({"a", "b"}, "text"), "unexpected 'b': text is given already");

@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadOptions{"ShardsTooMany", [](PretrainOptions& o) { o.batch.shards = 16; }, "would be empty"},
         BadOptions{"TooLong", [](PretrainOptions& o) { o.objective.max_seq_length = 64; }, "model.positions 32"},
         BadOptions{"Heads", [](PretrainOptions& o) { o.model.heads = 3; }, "model.heads"}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(Pretrain, ANamedSizeAndASizeOfOnesOwnContradict) {
   PretrainOptions both = options(2);

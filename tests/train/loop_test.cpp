@@ -46,7 +46,11 @@ class Toy : public Trainable {
   StepReport end_step() override {
     ++position_;
     const double loss = position_ - 1 == nan_loss_at ? std::numeric_limits<double>::quiet_NaN() : loss_;
-    return {.loss = loss, .tokens = 5, .samples = 1};
+    StepReport report;
+    report.loss = loss;
+    report.tokens = 5;
+    report.samples = 1;
+    return report;
   }
   EvaluationReport evaluate() override { return {{{"error", loss_}}, loss_}; }
   std::string data_position() const override { return fmt::format("{{\"at\":{}}}", position_); }
@@ -134,7 +138,7 @@ TEST_F(Loop, MetricsBeyondTheCheckpointAreDroppedOnResume) {
   fs::resize_file(temporary_.path() / "run" / "metrics.jsonl",
                   fs::file_size(temporary_.path() / "run" / "metrics.jsonl") - 1);
   train(second, options(8), context("run"));
-  EXPECT_THAT(metrics("run"), ::testing::Not(HasSubstr("99")));
+  EXPECT_THAT(metrics("run"), ::testing::Not(HasSubstr("\"loss\":99}")));
   EXPECT_THAT(metrics("run"), ::testing::Not(HasSubstr("\"kin\n")));
   EXPECT_THAT(metrics("run"), HasSubstr("{\"step\":8,\"kind\":\"train\""));
 }
