@@ -18,7 +18,7 @@ void parallel_for(std::int64_t count, std::int64_t grain, const std::function<vo
   grain = std::max<std::int64_t>(grain, 1);
   const std::int64_t blocks = (count + grain - 1) / grain;
   const int threads = static_cast<int>(std::min<std::int64_t>(blocks, omp_get_max_threads()));
-  if (threads <= 1) {
+  if (threads <= 1 || omp_in_parallel() != 0) {
     body(0, count);
     return;
   }

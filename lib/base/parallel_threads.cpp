@@ -15,6 +15,7 @@ namespace {
 
 std::atomic<int> threads_wanted{0};
 std::atomic<bool> denormals_flushed{false};
+thread_local bool inside_loop = false;
 
 void flush_here() {
   _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
@@ -35,7 +36,7 @@ void parallel_for(std::int64_t count, std::int64_t grain, const std::function<vo
   grain = std::max<std::int64_t>(grain, 1);
   const std::int64_t blocks = (count + grain - 1) / grain;
   const std::int64_t team = std::min<std::int64_t>(blocks, thread_count());
-  if (team <= 1) {
+  if (team <= 1 || inside_loop) {
     body(0, count);
     return;
   }
@@ -45,6 +46,7 @@ void parallel_for(std::int64_t count, std::int64_t grain, const std::function<vo
   for (std::int64_t rank = 0; rank < team; ++rank) {
     threads.emplace_back([&, rank] {
       if (denormals_flushed) flush_here();
+      inside_loop = true;
       try {
         const std::int64_t begin = blocks * rank / team * grain;
         const std::int64_t end = std::min(count, blocks * (rank + 1) / team * grain);

@@ -16,12 +16,6 @@ constexpr std::size_t kSampleLines = 2000;
 constexpr std::size_t kInsideDocument = 4;
 constexpr std::size_t kAnywhere = 16;
 
-bool ends_with_stop(std::string_view line) {
-  line = trimmed(line);
-  while (!line.empty() && (line.back() == '"' || line.back() == '\'' || line.back() == ')')) line.remove_suffix(1);
-  return line.ends_with('.') || line.ends_with('!') || line.ends_with('?');
-}
-
 }  // namespace
 
 void TextSourceOptions::visit_fields(OptionVisitor& v) {

@@ -16,12 +16,15 @@ bool looks_wrapped(std::span<const std::string> lines) {
   constexpr std::size_t kFewest = 4;
   std::size_t longest = 0;
   std::vector<std::size_t> followed;  // lengths of lines that another line follows
+  std::size_t stops = 0;              // of these, those that end a sentence
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::size_t length = trimmed(lines[i]).size();
     longest = std::max(longest, length);
-    if (length > 0 && i + 1 < lines.size() && !trimmed(lines[i + 1]).empty()) followed.push_back(length);
+    if (length == 0 || i + 1 == lines.size() || trimmed(lines[i + 1]).empty()) continue;
+    followed.push_back(length);
+    stops += ends_with_stop(lines[i]) ? 1 : 0;
   }
-  if (longest > kWidest || followed.size() < kFewest) return false;
+  if (longest > kWidest || followed.size() < kFewest || stops * 2 >= followed.size()) return false;
   const auto full = std::ranges::count_if(followed, [&](std::size_t length) { return length * 4 >= longest * 3; });
   return static_cast<std::size_t>(full) * 4 >= followed.size() * 3;
 }
@@ -43,6 +46,12 @@ std::string_view trimmed(std::string_view line) {
   const std::size_t first = line.find_first_not_of(kWhiteSpace);
   if (first == std::string_view::npos) return {};
   return line.substr(first, line.find_last_not_of(kWhiteSpace) - first + 1);
+}
+
+bool ends_with_stop(std::string_view line) {
+  line = trimmed(line);
+  while (!line.empty() && (line.back() == '"' || line.back() == '\'' || line.back() == ')')) line.remove_suffix(1);
+  return line.ends_with('.') || line.ends_with('!') || line.ends_with('?');
 }
 
 TextFormat detect_format(std::span<const std::string> lines) {

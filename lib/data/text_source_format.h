@@ -25,12 +25,14 @@ enum class DocumentBorder { BlankLine, File };
 /// The format of a file from its first lines:
 /// - the first line that is not blank begins with '{': jsonl (a JSON array too, which is then refused); with "<doc ":
 ///   wikiextractor;
-/// - no line is longer than 100 bytes and three quarters of the lines that another one follows have at least three
-/// quarters
-///   of the longest one's length (at least four such lines): wrapped;
+/// - no line is longer than 100 bytes, and of the lines that another one follows (at least four) three quarters have at
+///   least three quarters of the longest one's length and fewer than half end a sentence: wrapped;
 /// - at least nine in ten lines are one sentence by themselves: sentences;
 /// - else plain.
 TextFormat detect_format(std::span<const std::string> lines);
+
+/// True when a line ends in a full stop, an exclamation or a question mark, also before closing quotes or a bracket.
+bool ends_with_stop(std::string_view line);
 
 /// Without ASCII white space at both ends.
 std::string_view trimmed(std::string_view line);

@@ -24,10 +24,11 @@ Array untouched(std::int64_t count) {
 BandwidthResult measure(const Scope& scope, std::int64_t count, std::int64_t repeats) {
   const PoolBinding bound(scope.cores);
   const std::int64_t share = (count + std::ssize(scope.cores) - 1) / std::ssize(scope.cores);
-  const Array a = untouched(count);
-  const Array b = untouched(count);
-  const Array c = untouched(count);
-  parallel_for(count, share, [&](std::int64_t begin, std::int64_t end) {
+  const Array arrays[] = {untouched(count), untouched(count), untouched(count)};
+  double* const a = arrays[0].get();
+  double* const b = arrays[1].get();
+  double* const c = arrays[2].get();
+  parallel_for(count, share, [=](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       a[i] = 0.0;
       b[i] = 1.0;
@@ -40,11 +41,8 @@ BandwidthResult measure(const Scope& scope, std::int64_t count, std::int64_t rep
     // Another value each pass, so that a pass that did nothing is seen.
     const double scale = kScale + static_cast<double>(pass);
     const Stopwatch watch;
-    parallel_for(count, share, [&](std::int64_t begin, std::int64_t end) {
-      double* const out = a.get();
-      const double* const in = b.get();
-      const double* const scaled = c.get();
-      for (std::int64_t i = begin; i < end; ++i) out[i] = in[i] + scale * scaled[i];
+    parallel_for(count, share, [=](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) a[i] = b[i] + scale * c[i];
     });
     const double seconds = watch.seconds();
     const double expected = 1.0 + scale * 2.0;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -111,6 +112,9 @@ void write_record(const PeakOptions& options, const Invocation& call, const mach
 }  // namespace
 
 void run_info_peak(const PeakOptions& options, const Invocation& call) {
+  const std::filesystem::path folder = std::filesystem::path(options.record).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder))
+    throw DataError("{}: the folder of the record does not exist", folder.string());
   const machine::Machine machine = machine::inspect();
   if (machine.load > 0.3)
     log::warning("load is {:.2f}: other processes disturb the measurement (less than 0.3 is wanted)", machine.load);

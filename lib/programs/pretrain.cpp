@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <span>
 
 #include "base/build_info.h"
 #include "base/error.h"
@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/stats.h"
 #include "experiment/provenance.h"
 #include "machine/machine.h"
 #include "ops/engine.h"
@@ -41,6 +42,14 @@ void refuse_other_configuration(const experiment::RunFolder& folder, const Invoc
                     fmt::join(differences, "; "));
 }
 
+// Median speed without the first steps, which make caches and primitives.
+double steady_tokens_per_second(const train::TrainingResult& result) {
+  const std::span<const double> all = result.step_seconds;
+  const std::size_t warm_up = std::min<std::size_t>(5, all.size() / 2);
+  const double tokens_per_step = static_cast<double>(result.tokens_here) / static_cast<double>(all.size());
+  return tokens_per_step / stats::median(all.subspan(warm_up));
+}
+
 void append_record(const train::TrainingResult& result, const PretrainOptions& options, const Invocation& call,
                    const machine::Machine& machine, const std::filesystem::path& folder) {
   records::Record record = experiment::start_record({.program = call.program,
@@ -52,13 +61,13 @@ void append_record(const train::TrainingResult& result, const PretrainOptions& o
   const bool done = !result.interrupted;
   record.status = done ? records::Status::Complete : records::Status::Interrupted;
   record.verification = {"finite losses, data position, checkpoint checksums", records::Outcome::Passed};
-  record.measurements.push_back({"step_time", "s", result.step_seconds});
-  if (record.measurements[0].samples.empty()) record.measurements.clear();
+  if (!result.step_seconds.empty()) record.measurements.push_back({"step_time", "s", result.step_seconds});
   record.facts = {{"steps", result.step},
                   {"tokens", result.tokens},
                   {"seconds", result.seconds},
                   {"skipped_steps", result.skipped_steps},
                   {"loss", result.last.loss}};
+  if (!result.step_seconds.empty()) record.facts.push_back({"tokens_per_second", steady_tokens_per_second(result)});
   for (std::size_t stage = 0; stage < train::kStageNames.size(); ++stage)
     record.facts.push_back(
         {fmt::format("seconds_{}", train::kStageNames[stage]), result.clock.seconds(static_cast<train::Stage>(stage))});

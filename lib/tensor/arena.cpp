@@ -4,6 +4,7 @@
 #include <cstring>
 
 namespace eflops::tensor {
+
 Arena::Arena(std::int64_t block_bytes) : block_bytes_(round_up(std::max(block_bytes, kAlignment), kAlignment)) {}
 
 std::shared_ptr<std::byte> Arena::take(std::int64_t bytes) {

@@ -29,6 +29,22 @@ TEST_P(Threads, EveryIndexIsVisitedOnceAndRangesStartAtMultiplesOfTheGrain) {
   }
 }
 
+TEST_P(Threads, ALoopInsideALoopRunsInline) {
+  std::atomic<int> calls{0};
+  std::atomic<std::int64_t> sum{0};
+  parallel_for(4, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      parallel_for(100, 1, [&](std::int64_t first, std::int64_t last) {
+        ++calls;
+        sum += last - first;
+      });
+  });
+  EXPECT_EQ(sum, 400);
+  if (GetParam() > 1) {
+    EXPECT_EQ(calls, 4);
+  }
+}
+
 TEST_P(Threads, AnExceptionOfABodyReachesTheCaller) {
   EXPECT_THROW(parallel_for(100, 1,
                             [](std::int64_t begin, std::int64_t end) {

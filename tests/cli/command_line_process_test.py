@@ -132,7 +132,7 @@ class CommandLine(ProcessTest):
         self.assertEqual(text, self.succeed("show", "-h"))
         self.assertEqual(text, self.succeed("show", "--bogus", "--help"))
         self.assertIn("exit codes:", text)
-        self.assertIn("--learning_rate --lr", text)
+        self.assertIn("0 to 1; also --learning_rate", text)
         self.assertIn("show", self.succeed("--help"))
 
     def test_describe_covers_every_option_in_both_forms(self):

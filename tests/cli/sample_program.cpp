@@ -8,7 +8,8 @@
 #include "base/log.h"
 #include "tests/programs/sample_options.h"
 
-// A program for the tests of the command line: `show` prints what it was given, `throw KIND` ends in every way a program can.
+// A program for the tests of the command line: `show` prints what it was given, `throw KIND` ends in every way a
+// program can.
 namespace {
 
 using namespace eflops;

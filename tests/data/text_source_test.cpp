@@ -207,6 +207,10 @@ TEST_F(TextSourceTest, FormatsAreToldFromTheFirstLines) {
   EXPECT_EQ(detected("It was a day of rain and the cat, which \nhad been there for a very long time, \n"
                      "did not want to leave the house again. \nNobody else wanted to leave it either\nthat day.\n"),
             TextFormat::Wrapped);
+  // Lines of one length that end sentences are not wrapped.
+  EXPECT_EQ(detected("It was a day of rain. The cat was there.\nIt was a day of snow. The cat was gone.\n"
+                     "It was a day of wind. The cat was back.\nIt was a day of ice. The cat was cold.\nNo. Yes.\n"),
+            TextFormat::Plain);
 }
 
 TEST_F(TextSourceTest, EachFileHasItsOwnFormat) {

@@ -102,7 +102,8 @@ def launch(side, values, timeout_s):
         lines = [line for line in pathlib.Path(source).read_text(encoding="utf-8").split("\n") if line.startswith("{")]
     if not lines:
         fail(1, f"no JSON line in {side.get('result', 'the output')} of: {' '.join(command)}")
-    return {**json.loads(lines[-1]), "peak_rss_bytes": usage.ru_maxrss * 1024}
+    line = json.loads(lines[-1])
+    return {**line, **line.get("facts", {}), "peak_rss_bytes": usage.ru_maxrss * 1024}
 
 
 def prepare(side, values):
