@@ -1,5 +1,6 @@
 #include "data/sharding_encode.h"
 
+#include <concepts>
 #include <cstring>
 #include <type_traits>
 
@@ -82,6 +83,42 @@ class Unpacker {
   std::string_view rest_;
 };
 
+// The fields of a chunk, for packing and unpacking alike: `Chunk` is const in the one and not in the other.
+template <typename Pipe, typename Chunk>
+requires std::same_as<std::remove_const_t<Chunk>, TextChunk>
+void visit_fields(Pipe& pipe, Chunk& chunk) {
+  pipe.value(chunk.format);
+  pipe.value(chunk.first_line);
+  pipe.value(chunk.continues);
+  pipe.sequence(chunk.file);
+  pipe.sequence(chunk.text);
+}
+
+template <typename Pipe, typename Chunk>
+requires std::same_as<std::remove_const_t<Chunk>, EncodedChunk>
+void visit_fields(Pipe& pipe, Chunk& chunk) {
+  pipe.value(chunk.continues);
+  pipe.value(chunk.counts);
+  pipe.sequence(chunk.documents);
+  pipe.sequence(chunk.sentence_lengths);
+  pipe.sequence(chunk.ids);
+}
+
+template <typename Chunk>
+std::string packed(const Chunk& chunk) {
+  Packer packer;
+  visit_fields(packer, chunk);
+  return packer.finish();
+}
+
+template <typename Chunk>
+Chunk unpacked(std::string_view bytes) {
+  Chunk chunk;
+  Unpacker unpacker(bytes);
+  visit_fields(unpacker, chunk);
+  return chunk;
+}
+
 }  // namespace
 
 EncodedChunk encode_chunk(const TextChunk& chunk, const TextSourceOptions& options, const text::Tokenizer& tokenizer) {
@@ -92,46 +129,12 @@ EncodedChunk encode_chunk(const TextChunk& chunk, const TextSourceOptions& optio
   return out;
 }
 
-std::string pack(const TextChunk& chunk) {
-  Packer packer;
-  packer.value(chunk.format);
-  packer.value(chunk.first_line);
-  packer.value(chunk.continues);
-  packer.sequence(chunk.file);
-  packer.sequence(chunk.text);
-  return packer.finish();
-}
+std::string pack(const TextChunk& chunk) { return packed(chunk); }
 
-TextChunk unpack_text(std::string_view bytes) {
-  TextChunk chunk;
-  Unpacker unpacker(bytes);
-  unpacker.value(chunk.format);
-  unpacker.value(chunk.first_line);
-  unpacker.value(chunk.continues);
-  unpacker.sequence(chunk.file);
-  unpacker.sequence(chunk.text);
-  return chunk;
-}
+TextChunk unpack_text(std::string_view bytes) { return unpacked<TextChunk>(bytes); }
 
-std::string pack(const EncodedChunk& chunk) {
-  Packer packer;
-  packer.value(chunk.continues);
-  packer.value(chunk.counts);
-  packer.sequence(chunk.documents);
-  packer.sequence(chunk.sentence_lengths);
-  packer.sequence(chunk.ids);
-  return packer.finish();
-}
+std::string pack(const EncodedChunk& chunk) { return packed(chunk); }
 
-EncodedChunk unpack_encoded(std::string_view bytes) {
-  EncodedChunk chunk;
-  Unpacker unpacker(bytes);
-  unpacker.value(chunk.continues);
-  unpacker.value(chunk.counts);
-  unpacker.sequence(chunk.documents);
-  unpacker.sequence(chunk.sentence_lengths);
-  unpacker.sequence(chunk.ids);
-  return chunk;
-}
+EncodedChunk unpack_encoded(std::string_view bytes) { return unpacked<EncodedChunk>(bytes); }
 
 }  // namespace eflops::data

@@ -78,8 +78,7 @@ void append_record(const train::TrainingResult& result, const PretrainOptions& o
 }
 
 void print_outcome(const train::TrainingResult& result, double peak_flops) {
-  const double training =
-      result.clock.total() - result.clock.seconds(train::Stage::Evaluate) - result.clock.seconds(train::Stage::Save);
+  const double training = result.clock.training();
   if (!result.step_seconds.empty()) {
     fmt::print("{} tokens in {} steps, loss {:.3f}; {} tokens/s", format_si(static_cast<double>(result.tokens)),
                result.step, result.last.loss, format_si(static_cast<double>(result.tokens_here) / training));

@@ -57,7 +57,6 @@ class PretrainLoader {
 
   /// The next global batch, cut into micro-shards; TimeoutError after ten minutes without one.
   data::PretrainBatch next() { return prefetcher_->next(); }
-  double waited_seconds() const { return prefetcher_->waited_seconds(); }
 
  private:
   std::unique_ptr<data::PretrainStream> stream_;

@@ -50,10 +50,8 @@ void PretrainTask::begin_step(std::int64_t shards) {
     const data::BatchCut cut{options_.batch_size, shards, 0, shards};
     loader_ = std::make_unique<PretrainLoader>(text_.train(), cut, position_, options_.prefetch);
   }
-  const double waited_before = loader_->waited_seconds();
   batch_ = loader_->next();
   report_ = {};
-  report_.data_wait_seconds = loader_->waited_seconds() - waited_before;
   scores_ = {};
   sentence_loss_ = 0;
   predictions_ = 0;

@@ -157,11 +157,11 @@ class Run {
   }
 
   std::string progress_text() const {
-    const double training = clock_.total() - clock_.seconds(Stage::Evaluate) - clock_.seconds(Stage::Save);
+    const double training = std::max(clock_.training(), 1e-9);
     std::string text = fmt::format("loss {:.3f}, {} tokens/s", result_.last.loss,
-                                   format_si(static_cast<double>(result_.tokens_here) / std::max(training, 1e-9)));
+                                   format_si(static_cast<double>(result_.tokens_here) / training));
     if (context_.peak_flops > 0)
-      text += fmt::format(", MFU {:.0f} %", 100 * result_.flops_here / std::max(training, 1e-9) / context_.peak_flops);
+      text += fmt::format(", MFU {:.0f} %", 100 * result_.flops_here / training / context_.peak_flops);
     return text;
   }
 

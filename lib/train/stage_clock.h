@@ -20,13 +20,10 @@ class StageClock {
     seconds_[static_cast<std::size_t>(stage)] += now - last_;
     last_ = now;
   }
-  /// Moves time that a lap booked to one stage over to another: waiting inside begin_step, say.
-  void move(Stage from, Stage to, double seconds) {
-    seconds_[static_cast<std::size_t>(from)] -= seconds;
-    seconds_[static_cast<std::size_t>(to)] += seconds;
-  }
   double seconds(Stage stage) const { return seconds_[static_cast<std::size_t>(stage)]; }
   double total() const { return total_.seconds(); }
+  /// Everything but evaluations and checkpoints: what speeds and MFU are measured over.
+  double training() const { return total() - seconds(Stage::Evaluate) - seconds(Stage::Save); }
 
  private:
   Stopwatch total_;

@@ -19,8 +19,7 @@ struct StepReport {
   std::vector<NamedValue> metrics;  ///< parts of the loss, accuracies
   std::int64_t tokens = 0;          ///< real tokens, no padding
   std::int64_t samples = 0;
-  double flops = 0;              ///< of forward and backward, by the model's own count
-  double data_wait_seconds = 0;  ///< how long the step waited for its batch
+  double flops = 0;  ///< of forward and backward, by the model's own count
 };
 
 /// Held-out metrics. `score` decides keep-best: lower is better.
