@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/random.h"
 #include "models/structbert_cost.h"
 
 namespace eflops::programs {
@@ -25,6 +26,12 @@ models::BatchShape shape_of(const data::PackedTextBatch& batch) {
     shape.token_pairs += length * length;
   }
   return shape;
+}
+
+// Sample ids are the same for every seed; dropout must not be.
+void key_dropout(data::PretrainBatch& batch, std::uint64_t seed) {
+  for (data::PackedTextBatch& shard : batch.shards)
+    for (std::uint64_t& key : shard.sample_keys) key = Random(seed, Purpose::Dropout, key).next_u64();
 }
 
 }  // namespace
@@ -51,6 +58,7 @@ void PretrainTask::begin_step(std::int64_t shards) {
     loader_ = std::make_unique<PretrainLoader>(text_.train(), cut, position_, options_.prefetch);
   }
   batch_ = loader_->next();
+  key_dropout(batch_, options_.seed);
   report_ = {};
   scores_ = {};
   sentence_loss_ = 0;

@@ -52,7 +52,7 @@ class PretrainTask : public train::Trainable {
   std::int64_t sentences_ = 0;
 };
 
-/// A packed batch as the model takes it; views, no copies. Dropout is keyed by (seed, sample).
+/// A packed batch as the model takes it; views, no copies.
 models::StructBertInput model_input(const data::PackedTextBatch& batch);
 
 }  // namespace eflops::programs

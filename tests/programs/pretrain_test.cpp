@@ -83,7 +83,9 @@ class Pretrain : public ::testing::Test {
     train::TrainingResult result;
   };
   static Trained run(const PretrainOptions& options, const std::string& folder) {
-    PretrainSetup setup = prepare_pretrain(options, {});
+    return run(options, prepare_pretrain(options, {}), folder);
+  }
+  static Trained run(const PretrainOptions& options, const PretrainSetup& setup, const std::string& folder) {
     models::StructBert model(setup.model, static_cast<std::uint64_t>(options.seed));
     PretrainTask task(model, *setup.text, setup.task);
     train::TrainingContext context;
@@ -118,6 +120,20 @@ TEST_F(Pretrain, DropoutIsOnInThatTest) {
   none.model.dropout = 0;
   none.model.attention_dropout = 0;
   EXPECT_NE(run(none, "no-dropout").weights, run(options(3), "dropout").weights);
+}
+
+// The same weights and batches under another seed of dropout.
+TEST_F(Pretrain, DropoutFollowsTheSeed) {
+  const PretrainOptions all = options(2);
+  PretrainSetup other = prepare_pretrain(all, {});
+  ++other.task.seed;
+  EXPECT_NE(run(all, other, "dropout-seed").weights, run(all, "seed").weights);
+  PretrainOptions none = all;
+  none.model.dropout = 0;
+  none.model.attention_dropout = 0;
+  PretrainSetup same = prepare_pretrain(none, {});
+  ++same.task.seed;
+  EXPECT_EQ(run(none, same, "no-dropout-seed").weights, run(none, "no-dropout-2").weights);
 }
 
 // T29: the loss of a global batch is its sum over all predictions by their count, however it is cut. Dropout is keyed
