@@ -111,7 +111,7 @@ std::string estimate_text(const PretrainSetup& setup, double samples) {
                                  .predictions = sequences * length * 3 / 10};
   const models::MemoryEstimate memory = models::estimate_memory(setup.model, shape);
   // Weights, two moments, and log2(S) + 1 gradient buffers.
-  const std::int64_t buffers = 3 + std::bit_width(static_cast<std::uint64_t>(setup.training.shards));
+  const std::int64_t buffers = 4 + std::countr_zero(static_cast<std::uint64_t>(setup.training.shards));
   const std::int64_t bytes = buffers * memory.parameters + memory.weight_copies + memory.activations + memory.scratch;
   const double flops = models::training_flops(setup.model, shape) / static_cast<double>(sequences) * samples;
   return fmt::format("model: {} parameters; memory about {}; at most {}FLOP in all\n",
