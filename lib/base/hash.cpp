@@ -6,6 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -13,6 +14,20 @@
 #include "base/error.h"
 
 namespace eflops {
+namespace {
+
+// What eight shifts make of each byte; 0x82F63B78 is Castagnoli's polynomial 0x1EDC6F41, lowest bit first.
+constexpr std::array<std::uint32_t, 256> kCrc32cOfByte = [] {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0x82F63B78U : 0U);
+    table[byte] = crc;
+  }
+  return table;
+}();
+
+}  // namespace
 
 std::uint64_t hash64(std::span<const std::byte> bytes, std::uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
@@ -20,6 +35,12 @@ std::uint64_t hash64(std::span<const std::byte> bytes, std::uint64_t seed) {
 
 std::uint64_t hash64(std::string_view text, std::uint64_t seed) {
   return XXH3_64bits_withSeed(text.data(), text.size(), seed);
+}
+
+std::uint32_t crc32c(std::string_view bytes) {
+  std::uint32_t crc = 0xFFFFFFFFU;
+  for (const char byte : bytes) crc = crc >> 8 ^ kCrc32cOfByte[(crc ^ static_cast<unsigned char>(byte)) & 0xFF];
+  return ~crc;
 }
 
 std::string hex64(std::uint64_t value) { return fmt::format("{:016x}", value); }

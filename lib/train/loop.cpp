@@ -24,6 +24,7 @@ class Run {
       log::warning("{}: an unfinished checkpoint was cleared away", name);
     resume();
     metrics_.emplace(context.folder / "metrics.jsonl", state_.step);
+    if (options.loop.tensorboard) metrics_->mirror_to(EventFile(context.folder / "tensorboard", state_.step));
   }
 
   TrainingResult run() {

@@ -29,7 +29,7 @@ struct TrainingOptions {
 
 /// What surrounds a run: its folder, who it is, and what its checkpoints hold besides weights and state.
 struct TrainingContext {
-  std::filesystem::path folder;  ///< metrics.jsonl and checkpoint-STEP go here
+  std::filesystem::path folder;  ///< metrics.jsonl, tensorboard/ and checkpoint-STEP go here
   RunIdentity identity;
   OursAlone ours_alone;                                                 ///< parameters that Hugging Face cannot hold
   std::function<void(const std::filesystem::path&)> write_model_files;  ///< config.json, vocabulary

@@ -12,6 +12,8 @@ void LoopOptions::visit_fields(OptionVisitor& v) {
   v("save_every", save_every, "steps between checkpoints; 0: only at the end",
     {.unit = "steps", .min = 0, .aliases = {"save_steps", "save_checkpoints_steps"}, .changes_result = false});
   v("on_nan", on_nan, "a NaN or infinite loss or gradient: stop with its step and tensor, or skip that update");
+  v("tensorboard", tensorboard, "write what metrics.jsonl gets to event files in `tensorboard/` of the run folder too",
+    {.changes_result = false});
 }
 
 }  // namespace eflops::train

@@ -18,6 +18,7 @@ struct LoopOptions {
   std::int64_t evaluate_every = 500;
   std::int64_t save_every = 500;
   OnNan on_nan = OnNan::Stop;
+  bool tensorboard = false;
 
   void visit_fields(OptionVisitor& v);
 };

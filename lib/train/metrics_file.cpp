@@ -39,6 +39,7 @@ void MetricsFile::append(std::int64_t step, std::string_view kind, std::span<con
   line["kind"] = kind;
   for (const NamedValue& value : values) line[value.name] = value.value;
   append_line(file_, to_json_line(line));
+  if (events_) events_->append(step, kind, values);
 }
 
 }  // namespace eflops::train

@@ -143,6 +143,24 @@ TEST_F(Loop, MetricsBeyondTheCheckpointAreDroppedOnResume) {
   EXPECT_THAT(metrics("run"), HasSubstr("{\"step\":8,\"kind\":\"train\""));
 }
 
+TEST_F(Loop, EachProcessWritesAnEventFileWhereThatWasAskedFor) {
+  const fs::path events = temporary_.path() / "run" / "tensorboard";
+  Toy silent;
+  train(silent, options(3), context("run"));
+  EXPECT_FALSE(fs::exists(events));
+  for (const std::int64_t steps : {5, 8}) {
+    Toy toy;
+    TrainingOptions watched = options(steps);
+    watched.loop.tensorboard = true;
+    train(toy, watched, context("run"));
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(events), {}), 2);
+  for (const fs::directory_entry& file : fs::directory_iterator(events)) {
+    EXPECT_THAT(read_file(file.path()), HasSubstr("train/learning_rate"));
+    EXPECT_THAT(read_file(file.path()), HasSubstr("evaluation/error"));
+  }
+}
+
 // T26: a NaN gradient is named, and neither weights nor a checkpoint are touched by it.
 TEST_F(Loop, ANanGradientStopsWithStepAndTensor) {
   Toy toy;
