@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -27,17 +28,52 @@ class ThreadCountScope {
   int before_;
 };
 
-/// Times one shape for `seconds`; the first run, which packs and compiles, is not counted.
+// Row t of X holds 1 + t % 4 throughout, row n of W holds n % 4 / 4: every element of Y is inputs times their product,
+// exactly, in f32 and (inputs of 3 · 2^a or 2^a) in bf16.
+float row_value(std::int64_t row) { return static_cast<float>(1 + row % 4); }
+float weight_value(std::int64_t row) { return static_cast<float>(row % 4) / 4; }
+
+template <typename T>
+T rounded(float value) {
+  if constexpr (std::is_same_v<T, bf16>)
+    return to_bf16(value);
+  else
+    return value;
+}
+
+void fill(const Tensor& tensor, float (*value)(std::int64_t row)) {
+  tensor::for_float_type(tensor.dtype(), [&]<typename T>(T) {
+    for (std::int64_t row = 0; row < tensor.rows(); ++row)
+      std::fill_n(tensor.data<T>() + row * tensor.columns(), tensor.columns(), rounded<T>(value(row)));
+  });
+}
+
+void check_product(const Tensor& y, const LinearShape& shape, const std::string& implementation) {
+  tensor::for_float_type(y.dtype(), [&]<typename T>(T) {
+    for (std::int64_t row = 0; row < y.rows(); ++row)
+      for (std::int64_t column = 0; column < shape.outputs; ++column) {
+        const auto found = to_float(y.data<T>()[row * y.columns() + column]);
+        const float right = static_cast<float>(shape.inputs) * row_value(row) * weight_value(column);
+        if (found != right)
+          throw CheckFailed("{}: element ({}, {}) of a measured {} product is {}, not {}", implementation, row, column,
+                            tensor::dtype_name(y.dtype()), found, right);
+      }
+  });
+}
+
+/// Times one shape for `seconds`; the first run, which packs and compiles, is not counted. Every element of the last
+/// product is compared with its value.
 GemmPeak measure_shape(std::int64_t rows, const LinearShape& shape, DType dtype, double seconds) {
   Arena arena;
   const Tensor x = arena.allocate_rows({rows, shape.inputs}, dtype);
   const Tensor y = arena.allocate_rows({rows, shape.outputs}, dtype);
-  std::fill_n(x.raw(), x.bytes(), std::byte{0x3C});  // small positive numbers in either type
+  fill(x, row_value);
   const Tensor weights(Shape{shape.outputs, shape.inputs}, DType::F32);
-  std::ranges::fill(weights.values<float>(), 0.5F);
+  fill(weights, weight_value);
   Linear linear(shape, dtype);
   const LinearWeights operand{.weight = weights.data<float>(), .bias = nullptr, .version = 1};
   linear.forward(x, operand, y, arena);
+  std::fill_n(y.raw(), y.bytes(), std::byte{0xFF});  // NaN: the timed products have to write every element
 
   GemmPeak peak{.m = rows,
                 .n = shape.outputs,
@@ -50,6 +86,7 @@ GemmPeak measure_shape(std::int64_t rows, const LinearShape& shape, DType dtype,
     linear.forward(x, operand, y, arena);
     peak.sample_seconds.push_back(watch.seconds());
   }
+  check_product(y, shape, peak.implementation);
   const auto operations = static_cast<double>(2 * rows * shape.inputs * shape.outputs);
   peak.flops_per_second = operations / std::max(*std::ranges::min_element(peak.sample_seconds), 1e-9);
   return peak;

@@ -23,7 +23,8 @@ struct GemmPeak {
 };
 
 /// The most this library gets out of the machine in matrix products: the denominator of MFU. Sets the thread count
-/// while it runs. ConfigError for bf16 on a CPU that would emulate it, and in a build without oneDNN.
+/// while it runs. ConfigError for bf16 on a CPU that would emulate it, and in a build without oneDNN;
+/// CheckFailed when an element of the last timed product is not exact.
 GemmPeak measure_gemm_peak(const GemmPeakOptions& options);
 
 }  // namespace eflops::ops
