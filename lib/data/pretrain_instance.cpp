@@ -12,8 +12,6 @@ namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
-constexpr int kIndexBits = 40;
-
 Tokens read_sentences(const Corpus& corpus, std::int64_t document, std::int64_t first, std::int64_t count) {
   Tokens tokens;
   for (std::int64_t s = first; s < first + count; ++s) corpus.append_sentence(document, s, tokens);
@@ -85,12 +83,16 @@ PairCut truncate_pair(std::int64_t a_length, std::int64_t b_length, std::int64_t
   return cut;
 }
 
+std::uint64_t sample_id(std::int64_t epoch, std::int64_t index) {
+  constexpr int kIndexBits = 40;
+  EFLOPS_CHECK(index >> kIndexBits == 0 && epoch >> (63 - kIndexBits) == 0, "sample {} of epoch {}", index, epoch);
+  return static_cast<std::uint64_t>(epoch) << kIndexBits | static_cast<std::uint64_t>(index);
+}
+
 PretrainInstance make_instance(const InstanceSource& source, const EpochPlan& plan, std::int64_t index) {
   EFLOPS_CHECK(index >= 0 && index < plan.size(), "instance {} of {}", index, plan.size());
-  EFLOPS_CHECK(index >> kIndexBits == 0 && plan.epoch >> (63 - kIndexBits) == 0, "sample {} of epoch {}", index,
-               plan.epoch);
   PretrainInstance made;
-  made.sample_id = static_cast<std::uint64_t>(plan.epoch) << kIndexBits | static_cast<std::uint64_t>(index);
+  made.sample_id = sample_id(plan.epoch, index);
   const InstanceDescriptor& descriptor = plan.instances[static_cast<std::size_t>(index)];
   made.pair_class = descriptor.pair_class();
   made.sentence_label = sentence_label(made.pair_class, source.options);

@@ -18,9 +18,12 @@ struct PretrainInstance {
   std::vector<PredictionKind> predicted_kinds;    ///< (P)
   PairClass pair_class = PairClass::Single;
   std::int32_t sentence_label = -1;   ///< id in sentence_label_names(); -1 without a sentence task
-  std::uint64_t sample_id = 0;        ///< unique in a run: epoch * 2^40 + place in the epoch's order
+  std::uint64_t sample_id = 0;        ///< sample_id() of its epoch and place
   std::int64_t truncated_tokens = 0;  ///< tokens of text that max_seq_length cut off
 };
+
+/// Unique in a run: epoch * 2^40 + place in the epoch's order.
+std::uint64_t sample_id(std::int64_t epoch, std::int64_t index);
 
 /// What is left of the two segments of a pair, as ranges into each.
 struct PairCut {
