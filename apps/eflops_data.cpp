@@ -4,6 +4,7 @@
 #include "programs/data_here.h"
 #include "programs/data_shard.h"
 #include "programs/data_stat.h"
+#include "programs/data_tokenize.h"
 #include "programs/data_train_vocab.h"
 
 namespace {
@@ -21,6 +22,7 @@ int main(int argc, char** argv) {
   programs::NoOptions none;
   programs::TrainVocabOptions train_vocab;
   programs::ShardOptions shard;
+  programs::TokenizeOptions tokenize;
   programs::StatOptions stat;
   programs::CheckOptions check;
   programs::DumpOptions dump;
@@ -43,6 +45,13 @@ int main(int argc, char** argv) {
                   .positional = "input",
                   .examples = {"eflops-data shard text/*.txt.gz --vocabulary vocab --output shards",
                                "zcat text.gz | eflops-data shard --input - --vocabulary vocab --output shards"}},
+                 {.name = "tokenize",
+                  .help = "how a vocabulary cuts text, line by line",
+                  .options = OptionSet(tokenize),
+                  .run = action(programs::run_tokenize, tokenize),
+                  .positional = "input",
+                  .examples = {"eflops-data tokenize --vocabulary vocab --text 'a stitch in time'",
+                               "eflops-data tokenize text --vocabulary vocab --format summary"}},
                  {.name = "stat",
                   .help = "what is in shards: sizes, lengths, frequent pieces",
                   .options = OptionSet(stat),

@@ -23,6 +23,11 @@ int main(int argc, char** argv) {
                   .help = "versions of compiler and libraries, and flags",
                   .options = OptionSet(none),
                   .run = programs::run_info_build,
-                  .examples = {"eflops-info build"}}}},
+                  .examples = {"eflops-info build"}},
+                 {.name = "provenance",
+                  .help = "what records say of this build and machine, as one JSON object",
+                  .options = OptionSet(none),
+                  .run = programs::run_info_provenance,
+                  .examples = {"eflops-info provenance"}}}},
       argc, argv);
 }

@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "experiment/provenance.h"
 #include "machine/binding.h"
 #include "machine/machine.h"
 #include "programs/command_line.h"
+#include "records/provenance.h"
 
 namespace eflops::programs {
 namespace {
@@ -74,6 +79,10 @@ void run_info_summary(const Invocation& call) {
   if (const std::string problem = machine::binding_problem(machine, threads); !problem.empty())
     fmt::print("\nwarning: {}\n", problem);
   fmt::print("\nnext: `{0} peak` measures GEMM and memory peaks; `{0} --help` lists everything\n", call.program);
+}
+
+void run_info_provenance(const Invocation&) {
+  fmt::print("{}\n", to_json_line(records::to_json(experiment::gather_provenance(machine::inspect()))));
 }
 
 void run_info_build(const Invocation& call) {

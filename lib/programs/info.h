@@ -32,6 +32,9 @@ void run_info_summary(const Invocation& call);
 /// `eflops-info build`: versions of compiler and libraries, and flags.
 void run_info_build(const Invocation& call);
 
+/// `eflops-info provenance`: the `provenance` of a record made now (results/README.md), as one JSON object on stdout.
+void run_info_provenance(const Invocation& call);
+
 /// `eflops-info peak`: GEMM peak and memory bandwidth per core, per socket and in all, as median and range of every
 /// sample; with `record`, appended to that file as one record with the raw samples.
 void run_info_peak(const PeakOptions& options, const Invocation& call);

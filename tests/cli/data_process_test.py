@@ -43,7 +43,7 @@ class Data(ProcessTest):
         self.assertIn("no shards of ours", self.succeed())
 
     def test_every_verb_has_help(self):
-        for verb in ("train-vocab", "shard", "stat", "check", "dump"):
+        for verb in ("train-vocab", "shard", "tokenize", "stat", "check", "dump"):
             self.assertIn(f"usage: eflops-data {verb} [input...]", self.succeed(verb, "--help"))
 
 

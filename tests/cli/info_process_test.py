@@ -20,6 +20,12 @@ class Info(ProcessTest):
     def test_build_names_every_library_with_its_version(self):
         self.assertRegex(self.succeed("build"), r"libraries  fmt \d+\.\d+\.\d+, .*hwloc \d")
 
+    def test_provenance_is_what_a_record_says(self):
+        found = json.loads(self.succeed("provenance"))
+        self.succeed("peak", "--measure", "bandwidth", "--repeats", "1", "--megabytes", "4", "--record", "p.jsonl", "-q")
+        recorded = json.loads(self.read("p.jsonl"))["provenance"]
+        self.assertEqual({**found, "load": 0}, {**recorded, "load": 0})
+
     def test_peak_writes_a_record_with_raw_samples(self):
         text = self.succeed(
             "peak", "--measure", "bandwidth", "--repeats", "3", "--megabytes", "4", "--record", "peak.jsonl", "-q"

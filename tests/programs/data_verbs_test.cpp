@@ -4,11 +4,14 @@
 
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hash.h"
+#include "base/json.h"
 #include "base/options.h"
 #include "base/progress.h"
 #include "data/corpus.h"
@@ -16,6 +19,7 @@
 #include "programs/data_check.h"
 #include "programs/data_shard.h"
 #include "programs/data_stat.h"
+#include "programs/data_tokenize.h"
 #include "programs/data_train_vocab.h"
 
 namespace eflops::programs {
@@ -122,6 +126,46 @@ TEST_F(DataVerbs, OptionsHaveOneNameEachAndSettleByPath) {
   EXPECT_EQ(options.tokenizer.vocabulary, "v");
   std::set<std::string> paths;
   for (const FieldDescription& field : describe(set)) EXPECT_TRUE(paths.insert(field.path).second) << field.path;
+}
+
+TEST_F(DataVerbs, TokenizeWritesALineForEachLineThatIsNotEmpty) {
+  TokenizeOptions options{.input = {write("text.txt", "Rain falls.\n\nsnow\n")},
+                          .tokenizer = {.vocabulary = vocabulary()}};
+  EXPECT_EQ(captured([&] { run_tokenize(options); }).out, "rain falls .\nsnow\n");
+  options.format = TokenizeFormat::Ids;
+  EXPECT_EQ(captured([&] { run_tokenize(options); }).out, "5 7 8\n6\n");
+  options.format = TokenizeFormat::Summary;
+  const Json summary = parse_json(captured([&] { run_tokenize(options); }).out, "summary");
+  EXPECT_EQ(summary.at("lines"), 2);
+  EXPECT_EQ(summary.at("tokens"), 4);
+  EXPECT_EQ(summary.at("bytes"), 17);  // 11 + 4, and a line break each
+  IdDigest digest;
+  digest.add_line(std::vector<std::int32_t>{5, 7, 8});
+  digest.add_line(std::vector<std::int32_t>{6});
+  EXPECT_EQ(summary.at("digest"), hex64(digest.value()));
+}
+
+TEST_F(DataVerbs, TokenizeShowsWhereAPieceLies) {
+  const TokenizeOptions options{
+      .text = "\u00e9 rain", .tokenizer = {.vocabulary = vocabulary()}, .format = TokenizeFormat::Json};
+  EXPECT_EQ(captured([&] { run_tokenize(options); }).out,
+            "{\"text\":\"\u00e9 rain\",\"tokens\":[{\"piece\":\"[UNK]\",\"id\":1,\"begin\":0,\"end\":1},"
+            "{\"piece\":\"rain\",\"id\":5,\"begin\":2,\"end\":6}]}\n");
+}
+
+TEST_F(DataVerbs, TokenizeWantsOneText) {
+  EXPECT_THAT(captured([] { run_tokenize({}); }).error, HasSubstr("input is empty"));
+  EXPECT_THAT(captured([] { run_tokenize({.input = {"a"}, .text = "b"}); }).error, HasSubstr("both given"));
+}
+
+TEST(IdDigest, IsFnv1aOverWords) {
+  // (0xcbf29ce484222325 ^ 0xffffffff) * 0x100000001b3 mod 2^64, worked out by hand in Python's integers.
+  IdDigest empty_line;
+  empty_line.add_line({});
+  EXPECT_EQ(empty_line.value(), 0x6b1d723e79fe466eU);
+  IdDigest one;
+  one.add_line(std::vector<std::int32_t>{7});
+  EXPECT_EQ(one.value(), 0x4c2c8f34b1d37dbU);
 }
 
 TEST_F(DataVerbs, CheckPassesWholeShardsAndFindsEveryDamagedOne) {
