@@ -16,9 +16,8 @@ import datetime
 import json
 import os
 import pathlib
-import platform
 import random
-import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -134,7 +133,7 @@ def measured(case, values, options):
     return results, loads
 
 
-def record(case, measure, results, loads):
+def record(case, measure, results, loads, values):
     """The record of one measure (DESIGN 5): the better variant of the peer counts."""
     key, higher = measure["key"], measure["better"] == "higher"
     samples = {name: [float(result[key]) for result in runs] for name, runs in results.items()}
@@ -158,30 +157,47 @@ def record(case, measure, results, loads):
         "unit": measure["unit"],
         "peer_variant": best,
         "peer_version": results[best][-1].get("version", "unknown"),
-        "command": {"ours": case["ours"]["command"], "peer": case["peers"][best]["command"]},
+        "command": shlex.join(shown(word) for word in sys.argv),
+        "ours_command": shlex.join(filled(case["ours"]["command"], values)),
+        "peer_command": shlex.join(filled(case["peers"][best]["command"], values)),
         "launches": launches,
         "samples": samples,
-        "verification": {"method": f"equal {', '.join(same)}" if same else "finite losses", "outcome": not unequal},
-        "max_load": max(loads, default=None),
-        **provenance(),
+        "verification": {
+            "method": f"equal {', '.join(same)}" if same else "each launch ended by itself with code 0",
+            "outcome": "failed" if unequal else "passed",
+        },
+        "max_busy_cores": max(loads, default=None),
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "provenance": {**provenance(values), "load": loads[0] if loads else os.getloadavg()[0]},
     }
 
 
-def provenance():
-    """When, on what and from which commit."""
-    git = lambda *words: subprocess.run(
-        ["git", "-C", str(REPOSITORY), *words], capture_output=True, text=True, check=False
-    ).stdout
-    cpu = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.M)
-    return {
-        "date": datetime.date.today().isoformat(),
-        "schema": 1,
-        "git_commit": git("rev-parse", "HEAD").strip() or "unknown",
-        "git_dirty": bool(git("status", "--porcelain", "--untracked-files=no").strip()),
-        "cpu": cpu.group(1) if cpu else platform.machine(),
-        "cores": os.cpu_count(),
-        "kernel": platform.release(),
-    }
+def shown(word):
+    """A path of this machine as seen from the repository."""
+    return word.replace(f"{REPOSITORY}/", "")
+
+
+def filled(command, values):
+    """A command template as it was run; paths as seen from the repository, folders of the launch by their names."""
+    names = {"repo": ".", "bin": "build/release/bin", "work": "WORK", "launch": "LAUNCH", "python": "python3"}
+    inside = {key: shown(value).replace(f"{REPOSITORY}", ".") for key, value in values.items()}
+    return [word.format(**{**inside, **names}) for word in command]
+
+
+def provenance(values):
+    """What a record of ours says of build and machine (results/README.md), from the programs that were measured."""
+    command = [f"{values['bin']}/eflops-info", "provenance"]
+    try:
+        text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+        found = json.loads(text)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        fail(2, f"{' '.join(command)}: {error}")
+    head = subprocess.run(
+        ["git", "-C", str(REPOSITORY), "rev-parse", "HEAD"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    if head and found["git_commit"] not in (head, "unknown"):
+        print(f"compare: warning: the programs were built from {found['git_commit']}, not {head}", file=sys.stderr)
+    return {**found, "threads": int(values.get("threads", found["threads"]))}
 
 
 def main():
@@ -217,7 +233,7 @@ def main():
                 continue
             results, loads = measured(case, values, options)
             for measure in case["measures"]:
-                line = record(case, measure, results, loads)
+                line = record(case, measure, results, loads, values)
                 print("{case}: {ratio:.2f} [{ci_low:.2f}, {ci_high:.2f}], goal {goal}: {verdict}".format(**line))
                 if options.trial:
                     print(json.dumps(line))

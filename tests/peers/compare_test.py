@@ -59,13 +59,14 @@ class Records(unittest.TestCase):
             "a": [{"rate": 1.0, "size": 8, "ids": "x", "version": "a 1"}] * 5,
             "b": [{"rate": 2.0, "size": 16, "ids": "y", "version": "b 1"}] * 5,
         }
-        return compare.record(case, measure, results, [0.1, 0.2])
+        with mock.patch.object(compare, "provenance", lambda values: {"git_commit": "c"}):
+            return compare.record(case, measure, results, [0.1, 0.2], {"repo": "/r", "bin": "/r/b"})
 
     def test_the_better_variant_of_the_peer_counts(self):
         fast, small = self.record(HIGHER), self.record(LOWER)
         self.assertEqual((fast["peer_variant"], fast["ratio"], fast["verdict"]), ("b", 1.5, "met"))
         self.assertEqual((small["peer_variant"], small["ratio"], small["verdict"]), ("a", 0.5, "met"))
-        self.assertEqual((fast["max_load"], fast["launches"], fast["peer_version"]), (0.2, 5, "b 1"))
+        self.assertEqual((fast["max_busy_cores"], fast["launches"], fast["peer_version"]), (0.2, 5, "b 1"))
 
     def test_results_that_must_be_equal_and_are_not_count_for_nothing(self):
         self.assertEqual(self.record(HIGHER, equal=["ids"])["verdict"], "unverified")
@@ -122,7 +123,8 @@ class Tables(unittest.TestCase):
             table.write_text(json.dumps({"topic": "t", "cases": [case]}))
             out = io.StringIO()
             with mock.patch.object(sys, "argv", ["compare.py", str(table), "--trial"]), contextlib.redirect_stdout(out):
-                compare.main()
+                with mock.patch.object(compare, "provenance", lambda values: {}):
+                    compare.main()
         self.assertIn("c: 2.00 [2.00, 2.00], goal 1.3: undecided", out.getvalue())
 
     def test_prepares_a_file_and_stops_where_that_fails(self):

@@ -4,13 +4,11 @@
 Loads a vocabulary, reads the files into memory, then times encode_batch alone. Prints one JSON line with the rate and a
 digest of all ids, which holds both sides to equal ids on every line. Needs tokenizers (scripts/install-deps peers).
 
-The digest is SHA-256 over, for each line that is not empty, its ids as little-endian uint32 and then 0xffffffff.
+The digest is FNV-1a (64 bit) over 32-bit words: for each line that is not empty, its ids and then 0xffffffff.
 """
 
 import argparse
-import array
 import gzip
-import hashlib
 import json
 import os
 import pathlib
@@ -50,15 +48,12 @@ def lines_of(paths):
 
 
 def digest_of(encodings):
-    """The digest that the module's docstring describes."""
-    total = hashlib.sha256()
+    """The digest that the module's docstring describes, as 16 hex digits."""
+    value = 0xCBF29CE484222325
     for ids in encodings:
-        words = array.array("I", ids)
-        words.append(0xFFFFFFFF)
-        if sys.byteorder == "big":
-            words.byteswap()
-        total.update(words.tobytes())
-    return total.hexdigest()
+        for word in (*ids, 0xFFFFFFFF):
+            value = ((value ^ word) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return f"{value:016x}"
 
 
 def main():
