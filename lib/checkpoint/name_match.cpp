@@ -62,7 +62,8 @@ NameMatch match_bert_names(std::span<const TensorView> stored, std::span<const W
   for (const WantedTensor& want : wanted) {
     const bool required = want.need == WantedTensor::Need::Required;
     const auto found = unused.find(want.name);
-    if (found == unused.end() && required) throw DataError("{}: no tensor {}", where, want.name);
+    if (found == unused.end() && required)
+      throw DataError("{}: no tensor {} {}", where, want.name, shape_text(want.shape));
     const bool fits = found != unused.end() && shape_fits(*found->second, want, where);
     if (found != unused.end() && !fits && required)
       throw DataError("{}: tensor {} has shape {}, this run needs {}", where, shown(found->second->name),

@@ -1,5 +1,6 @@
 #include "data/text_source_parse.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"

@@ -90,6 +90,15 @@ void RunOptions::visit_fields(OptionVisitor& v) {
     {.aliases = {"overwrite_output_dir"}, .changes_result = false});
 }
 
+fs::path run_to_resume(const RunOptions& options, const std::string& program) {
+  if (options.resume.empty()) return {};
+  fs::path found = options.resume;
+  if (options.resume == "auto")
+    found = options.output.empty() ? newest_run(options.runs, options.name.empty() ? program : options.name)
+                                   : fs::path(options.output);
+  return !found.empty() && is_run_folder(found) ? found : fs::path();
+}
+
 class RunFolder::Lock {
  public:
   explicit Lock(const fs::path& folder) {
@@ -131,8 +140,9 @@ RunFolder::RunFolder(const RunOptions& options, const std::string& program) {
   if (options.overwrite && options.output.empty())
     throw ConfigError("run.overwrite needs run.output: a new folder RUNS/NAME-TIME overwrites nothing");
   if (options.resume == "auto") {
-    path_ = options.output.empty() ? newest_run(options.runs, name) : fs::path(options.output);
-    resumed_ = !path_.empty() && is_run_folder(path_);
+    path_ = run_to_resume(options, program);
+    resumed_ = !path_.empty();
+    if (!resumed_) path_ = options.output;
   } else if (!options.resume.empty()) {
     path_ = options.resume;
     if (!options.output.empty() && fs::path(options.output) != path_)

@@ -21,6 +21,10 @@ struct RunOptions {
   void visit_fields(OptionVisitor& v);
 };
 
+/// The folder of the run that RunFolder would continue with these options; empty when it would begin a new one. Touches
+/// nothing.
+std::filesystem::path run_to_resume(const RunOptions& options, const std::string& program);
+
 /// The folder of one run, held by this process alone until destruction.
 class RunFolder {
  public:

@@ -57,7 +57,7 @@ const StructBertOptions& validated(const StructBertOptions& options) {
 }  // namespace
 
 struct StructBert::Impl {
-  Impl(const StructBertOptions& given, std::uint64_t seed);
+  explicit Impl(const StructBertOptions& given);
 
   nn::Pass pass(Mode wanted, const nn::OnReady& on_ready) {
     return {.mode = wanted,
@@ -93,7 +93,7 @@ struct StructBert::Impl {
   Tensor hidden, sentence_logits;
 };
 
-StructBert::Impl::Impl(const StructBertOptions& given, std::uint64_t seed)
+StructBert::Impl::Impl(const StructBertOptions& given)
     : options(validated(given)),
       embeddings(store, {.vocabulary = options.vocabulary,
                          .positions = options.positions,
@@ -117,7 +117,6 @@ StructBert::Impl::Impl(const StructBertOptions& given, std::uint64_t seed)
                    .dtype = dtype_of(options)},
                   embeddings.words()),
       sentence_head(store, {.width = options.hidden, .classes = options.sentence_classes, .dtype = dtype_of(options)}) {
-  store.initialise(seed, options.initializer_range);
 }
 
 void StructBert::Impl::take_input(const StructBertInput& input, Mode wanted) {
@@ -195,9 +194,14 @@ void StructBert::Impl::run_backward(float masked_scale, float sentence_scale, co
   embeddings.backward(d_hidden, pass);
 }
 
-StructBert::StructBert(const StructBertOptions& options, std::uint64_t seed)
-    : impl_(std::make_unique<Impl>(options, seed)) {}
+StructBert::StructBert(const StructBertOptions& options, std::uint64_t seed) : impl_(std::make_unique<Impl>(options)) {
+  impl_->store.initialise(seed, options.initializer_range);
+}
 StructBert::~StructBert() = default;
+
+std::vector<nn::Parameter> StructBert::parameters_of(const StructBertOptions& options) {
+  return Impl(options).store.parameters();
+}
 
 const StructBertOptions& StructBert::options() const { return impl_->options; }
 nn::ParameterStore& StructBert::parameters() { return impl_->store; }

@@ -46,6 +46,9 @@ class StructBert {
   StructBert(const StructBertOptions& options, std::uint64_t seed);
   ~StructBert();
 
+  /// The parameters that a model of these options has; allocates no values.
+  static std::vector<nn::Parameter> parameters_of(const StructBertOptions& options);
+
   const StructBertOptions& options() const;
   nn::ParameterStore& parameters();
 

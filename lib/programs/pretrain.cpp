@@ -51,13 +51,13 @@ double steady_tokens_per_second(const train::TrainingResult& result) {
   return tokens_per_step / stats::median(all.subspan(warm_up));
 }
 
-void append_record(const train::TrainingResult& result, const PretrainOptions& options, const Invocation& call,
+void append_record(const train::TrainingResult& result, const PretrainSetup& setup, const Invocation& call,
                    const machine::Machine& machine, const std::filesystem::path& folder) {
   records::Record record = experiment::start_record({.program = call.program,
                                                      .experiment = folder.filename().string(),
                                                      .config_hash = config_hash(call.options),
                                                      .command = call.command,
-                                                     .seed = options.seed},
+                                                     .seed = setup.options.seed},
                                                     machine);
   const bool done = !result.interrupted;
   record.status = done ? records::Status::Complete : records::Status::Interrupted;
@@ -79,6 +79,11 @@ void append_record(const train::TrainingResult& result, const PretrainOptions& o
   if (result.evaluation)
     for (const train::NamedValue& metric : result.evaluation->metrics)
       record.facts.push_back({"held_out_" + metric.name, metric.value});
+  if (!setup.options.init_from.empty()) {
+    record.facts.push_back({"init_from", setup.options.init_from});
+    record.facts.push_back({"init_checksum", setup.options.init_checksum});
+  }
+  record.facts.insert(record.facts.end(), setup.init_facts.begin(), setup.init_facts.end());
   records::append(folder / "records.jsonl", record);
 }
 
@@ -99,14 +104,19 @@ void print_outcome(const train::TrainingResult& result, double peak_flops) {
 
 }  // namespace
 
-void run_pretrain(PretrainOptions options, const Invocation& call) {
+void run_pretrain(PretrainOptions& options, const Invocation& call) {
   const machine::Machine machine = machine::inspect();
   if (options.threads > 0) set_thread_count(static_cast<int>(options.threads));
   flush_denormals();
-  PretrainSetup setup = prepare_pretrain(options, call.sources);
+  const std::filesystem::path resumed = experiment::run_to_resume(options.run, call.program);
+  PretrainSetup setup = prepare_pretrain(options, call.sources, resumed);
+  options = setup.options;
   const experiment::RunFolder folder(options.run, call.program);
   refuse_other_configuration(folder, call);
-  folder.write_config(call.program, call.options, [&call](const std::string& path) { return call.source_of(path); });
+  folder.write_config(call.program, call.options, [&setup](const std::string& path) {
+    const auto found = setup.sources.find(path);
+    return found == setup.sources.end() ? "default" : found->second;
+  });
   log::info("run folder {}", folder.path().string());
   log::info("{}", train::describe_schedule(setup.training.schedule));
 
@@ -114,6 +124,8 @@ void run_pretrain(PretrainOptions options, const Invocation& call) {
   log::info("{} parameters, {} on {} threads, matrix products: {}",
             format_si(static_cast<double>(model.parameters().parameter_count())), choice_name(setup.model.precision),
             thread_count(), model.implementation());
+  if (!has_checkpoint(folder.path())) setup.init_facts = load_init(setup, model.parameters());
+  setup.init.reset();
   PretrainTask task(model, *setup.text, setup.task);
   train::TrainingContext context;
   context.folder = folder.path();
@@ -124,7 +136,7 @@ void run_pretrain(PretrainOptions options, const Invocation& call) {
   const train::TrainingResult result = train::train(task, setup.training, context);
 
   checkpoint::verify_checkpoint(result.checkpoint);
-  append_record(result, options, call, machine, folder.path());
+  append_record(result, setup, call, machine, folder.path());
   print_outcome(result, context.peak_flops);
   if (result.interrupted)
     throw InterruptedError("stopped by {} after step {}; go on with the same command and --resume {}", result.signal,
@@ -137,8 +149,10 @@ void run_pretrain(PretrainOptions options, const Invocation& call) {
                               {.examples = options.evaluation.examples, .span = setup.objective.shuffle_span}));
 }
 
-void estimate_pretrain(PretrainOptions options, const Invocation& call) {
-  const PretrainSetup setup = prepare_pretrain(options, call.sources);
+void estimate_pretrain(PretrainOptions& options, const Invocation& call) {
+  const std::filesystem::path resumed = experiment::run_to_resume(options.run, call.program);
+  const PretrainSetup setup = prepare_pretrain(options, call.sources, resumed);
+  options = setup.options;
   const data::EpochPlan plan = setup.text->train().plan(0);
   const data::Corpus& corpus = setup.text->train().corpus();
   fmt::print("text: {} documents, {} tokens, {} instances an epoch\n",
@@ -148,6 +162,11 @@ void estimate_pretrain(PretrainOptions options, const Invocation& call) {
   fmt::print("run: {} steps of {} sequences, {:.2f} epochs\n", setup.training.loop.steps, options.batch.size,
              samples / static_cast<double>(plan.size()));
   fmt::print("{}", estimate_text(setup, samples));
+  if (has_checkpoint(resumed))
+    fmt::print("weights: of the newest checkpoint in {}\n", resumed.string());
+  else if (setup.init)
+    fmt::print("weights: {}: {}\n", options.init_from,
+               setup.init->check(models::StructBert::parameters_of(setup.model)).summary());
 }
 
 }  // namespace eflops::programs

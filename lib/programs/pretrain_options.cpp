@@ -40,6 +40,12 @@ void EvaluationOptions::visit_fields(OptionVisitor& v) {
 void PretrainOptions::visit_fields(OptionVisitor& v) {
   v("seed", seed, "of weights, data order, masks and dropout", {.min = 0});
   v("threads", threads, "OpenMP threads; 0: as the environment says", {.min = 0, .max = 4096});
+  v("init_from", init_from,
+    "a Hugging Face BERT directory to start from, which decides the model options that are not given; empty: from "
+    "nothing",
+    {.aliases = {"init_checkpoint", "model_name_or_path"}, .changes_result = false});
+  v("init_checksum", init_checksum,
+    "checksum that the weights of init_from must have; filled in by a run, so that its config.yaml holds it");
   v.group("data", data, "text");
   v.group("objective", objective, "what is predicted (StructBERT sections 2.1 and 2.2)");
   v("model_size", model_size, "a named encoder; custom: as model.layers, hidden, heads and intermediate say",

@@ -35,6 +35,8 @@ struct PretrainOptions {
   experiment::RunOptions run;
   std::int64_t seed = 1;
   std::int64_t threads = 0;
+  std::string init_from;
+  std::string init_checksum;
   PretrainDataOptions data;
   data::ObjectiveOptions objective;
   models::StructBertSize model_size = models::StructBertSize::Mini;

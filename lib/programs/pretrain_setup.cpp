@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "checkpoint/hf_config.h"
@@ -17,12 +18,16 @@
 namespace eflops::programs {
 namespace {
 
-models::StructBertOptions model_options(const PretrainOptions& options,
-                                        const std::map<std::string, std::string>& sources, const PretrainText& text,
-                                        std::int64_t sentence_classes) {
+constexpr const char* kNamedSizes[] = {"model.layers", "model.hidden", "model.heads", "model.intermediate"};
+constexpr const char* kSentenceLabels = "sentence_labels";  // of config.json's "eflops"
+
+std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ",")); }
+
+models::StructBertOptions model_options(const PretrainOptions& options, const OptionSources& sources,
+                                        const PretrainText& text, std::int64_t sentence_classes) {
   models::StructBertOptions model = options.model;
   if (options.model_size != models::StructBertSize::Custom) {
-    for (const char* key : {"model.layers", "model.hidden", "model.heads", "model.intermediate"})
+    for (const char* key : kNamedSizes)
       if (const auto given = sources.find(key); given != sources.end())
         throw ConfigError("{} was given ({}) beside model_size {}: use model_size custom to set sizes one by one", key,
                           given->second, choice_name(options.model_size));
@@ -37,6 +42,18 @@ models::StructBertOptions model_options(const PretrainOptions& options,
   if (sentence_classes > 0) model.sentence_classes = sentence_classes;
   model.validate();
   return model;
+}
+
+// Sizes one by one, so that the options give the same model again whatever the text or a name would say then.
+void keep_resolved_model(const models::StructBertOptions& model, PretrainOptions& options, OptionSources& sources) {
+  if (options.model_size != models::StructBertSize::Custom) {
+    const std::string name = fmt::format("model_size {}", choice_name(options.model_size));
+    for (const char* key : kNamedSizes) sources[key] = name;
+    sources["model_size"] = "resolved";
+  }
+  if (!sources.contains("model.vocabulary")) sources["model.vocabulary"] = "the text";
+  options.model = model;
+  options.model_size = models::StructBertSize::Custom;
 }
 
 checkpoint::BertConfig bert_config(const PretrainSetup& setup) {
@@ -55,8 +72,7 @@ checkpoint::BertConfig bert_config(const PretrainSetup& setup) {
   config.initializer_range = model.initializer_range;
   config.layer_norm_eps = model.layer_norm_epsilon;
   if (setup.text->tokenizer() != nullptr) config.pad_token_id = setup.text->tokenizer()->specials().pad;
-  const std::vector<std::string> labels = data::sentence_label_names(setup.objective);
-  config.eflops["sentence_labels"] = fmt::format("{}", fmt::join(labels, ","));
+  config.eflops[kSentenceLabels] = joined(data::sentence_label_names(setup.objective));
   config.eflops["arm"] = std::string(choice_name(setup.objective.arm));
   config.eflops["tokenizer_hash"] = hex64(setup.text->train().corpus().tokenizer_hash());
   return config;
@@ -64,14 +80,23 @@ checkpoint::BertConfig bert_config(const PretrainSetup& setup) {
 
 }  // namespace
 
-PretrainSetup prepare_pretrain(const PretrainOptions& options, const std::map<std::string, std::string>& sources) {
-  check(options);
+PretrainSetup prepare_pretrain(PretrainOptions options, OptionSources sources, const std::filesystem::path& resumed) {
   PretrainSetup setup;
+  setup.init = open_init(options, sources, resumed);
+  check(options);
   setup.objective = data::resolved(options.objective);
   const PretrainSeeds seeds{.train = static_cast<std::uint64_t>(options.seed)};
   setup.text = std::make_unique<PretrainText>(options.data, options.objective, seeds);
-  const auto classes = static_cast<std::int64_t>(data::sentence_label_names(setup.objective).size());
-  setup.model = model_options(options, sources, *setup.text, classes);
+  const std::vector<std::string> labels = data::sentence_label_names(setup.objective);
+  setup.model = model_options(options, sources, *setup.text, std::ssize(labels));
+  if (setup.init) {
+    check_init_vocabulary(*setup.init, *setup.text, setup.model.vocabulary);
+    // A head of as many classes in another order is not this run's head.
+    const auto& notes = setup.init->config().eflops;
+    const auto stored = notes.find(kSentenceLabels);
+    if (stored != notes.end() && !labels.empty() && stored->second != joined(labels))
+      setup.init->leave_out("cls.seq_relationship.");
+  }
   setup.training = {options.train, options.schedule, options.optimizer, options.checkpoint, options.batch.shards};
   if (setup.training.schedule.total_steps == 0) setup.training.schedule.total_steps = options.train.steps;
   setup.training.schedule.check();
@@ -80,7 +105,19 @@ PretrainSetup prepare_pretrain(const PretrainOptions& options, const std::map<st
                 .evaluation_batch = options.evaluation.batch,
                 .prefetch = options.data.prefetch,
                 .seed = seeds.train};
+  keep_resolved_model(setup.model, options, sources);
+  setup.options = std::move(options);
+  setup.sources = std::move(sources);
   return setup;
+}
+
+std::vector<records::Fact> load_init(const PretrainSetup& setup, nn::ParameterStore& parameters) {
+  if (!setup.init) return {};
+  const checkpoint::NameMatch match = setup.init->load(parameters);
+  log::info("init_from {}: {}", setup.options.init_from, match.summary());
+  return {{"init_tensors", std::ssize(match.used)},
+          {"init_made_anew", joined(match.missing)},
+          {"init_ignored", joined(match.ignored)}};
 }
 
 bool ours_alone(const nn::Parameter& parameter) {

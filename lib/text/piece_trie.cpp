@@ -38,11 +38,8 @@ class TrieBuilder {
   }
 
   void grow(std::size_t size) {
-    const std::size_t old = next_free_.size();
-    if (size <= old) return;
-    next_free_.resize(size + 1);
-    std::iota(next_free_.begin() + static_cast<std::ptrdiff_t>(old), next_free_.end(), old);
-    cells_.resize(size + 1);
+    while (next_free_.size() <= size) next_free_.push_back(next_free_.size());
+    cells_.resize(next_free_.size());
   }
 
   /// The first free cell from `at` on (path halving over a chain of taken cells).

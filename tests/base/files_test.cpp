@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <iterator>
 
 #include "base/error.h"
 #include "base/hash.h"

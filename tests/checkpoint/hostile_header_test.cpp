@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "checkpoint/safetensors_header.h"
 #include "checkpoint_testing.h"
 

@@ -72,7 +72,7 @@ TEST(NameMatch, AcceptsAPaddedVocabularyOnlyWhereAllowed) {
 TEST(NameMatch, RefusesAMissingOrUnknownTensorOfTheBody) {
   std::vector<TensorView> all = {stored("bert.embeddings.word_embeddings.weight", {30522, 8})};
   EXPECT_EQ(data_error([&] { match_bert_names(all, kWanted, "dir"); }),
-            "dir: no tensor bert.embeddings.LayerNorm.weight");
+            "dir: no tensor bert.embeddings.LayerNorm.weight [8]");
   all.push_back(stored("bert.embeddings.LayerNorm.weight", {8}));
   all.push_back(stored("encoder.layer.12.output.dense.weight", {8, 8}));
   EXPECT_EQ(data_error([&] { match_bert_names(all, kWanted, "dir"); }),

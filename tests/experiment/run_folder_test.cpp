@@ -110,6 +110,7 @@ TEST_F(RunFolderTest, ResumeAutoTakesTheNewestOfThatName) {
   RunOptions resuming = options();
   resuming.name = "mini";
   resuming.resume = "auto";
+  EXPECT_EQ(run_to_resume(resuming, "eflops-pretrain").filename(), "mini-20260201-000000");
   const RunFolder run(resuming, "eflops-pretrain");
   EXPECT_EQ(run.path().filename(), "mini-20260201-000000");
   EXPECT_TRUE(run.resumed());
@@ -118,6 +119,7 @@ TEST_F(RunFolderTest, ResumeAutoTakesTheNewestOfThatName) {
 TEST_F(RunFolderTest, ResumeAutoBeginsANewRunWhenThereIsNone) {
   RunOptions resuming = options();
   resuming.resume = "auto";
+  EXPECT_TRUE(run_to_resume(resuming, "x").empty());
   const RunFolder run(resuming, "x");
   EXPECT_FALSE(run.resumed());
   EXPECT_TRUE(fs::is_directory(run.path()));

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <csignal>
+#include <iterator>
 #include <limits>
 
 #include "base/error.h"
