@@ -51,40 +51,69 @@ double steady_tokens_per_second(const train::TrainingResult& result) {
   return tokens_per_step / stats::median(all.subspan(warm_up));
 }
 
-void append_record(const train::TrainingResult& result, const PretrainSetup& setup, const Invocation& call,
-                   const machine::Machine& machine, const std::filesystem::path& folder) {
-  records::Record record = experiment::start_record({.program = call.program,
-                                                     .experiment = folder.filename().string(),
-                                                     .config_hash = config_hash(call.options),
-                                                     .command = call.command,
-                                                     .seed = setup.options.seed},
-                                                    machine);
-  const bool done = !result.interrupted;
-  record.status = done ? records::Status::Complete : records::Status::Interrupted;
-  // The loop stops at a loss or gradient that is not finite, or counts it; run_pretrain has read the checkpoint back.
-  const std::string losses = result.skipped_steps == 0
-                                 ? "finite losses"
-                                 : fmt::format("finite losses but for {} skipped steps", result.skipped_steps);
-  record.verification = {losses + ", checkpoint checksums", records::Outcome::Passed};
-  if (!result.step_seconds.empty()) record.measurements.push_back({"step_time", "s", result.step_seconds});
-  record.facts = {{"steps", result.step},
-                  {"tokens", result.tokens},
-                  {"seconds", result.seconds},
-                  {"skipped_steps", result.skipped_steps},
-                  {"loss", result.last.loss}};
-  if (!result.step_seconds.empty()) record.facts.push_back({"tokens_per_second", steady_tokens_per_second(result)});
-  for (std::size_t stage = 0; stage < train::kStageNames.size(); ++stage)
-    record.facts.push_back(
-        {fmt::format("seconds_{}", train::kStageNames[stage]), result.clock.seconds(static_cast<train::Stage>(stage))});
-  if (result.evaluation)
-    for (const train::NamedValue& metric : result.evaluation->metrics)
-      record.facts.push_back({"held_out_" + metric.name, metric.value});
-  if (!setup.options.init_from.empty()) {
-    record.facts.push_back({"init_from", setup.options.init_from});
-    record.facts.push_back({"init_checksum", setup.options.init_checksum});
+/// What the records of a run share, however it ends.
+struct RunContext {
+  const PretrainSetup& setup;
+  const Invocation& call;
+  const machine::Machine& machine;
+  std::filesystem::path folder;
+
+  records::Record start_record() const {
+    records::Record record = experiment::start_record({.program = call.program,
+                                                       .experiment = folder.filename().string(),
+                                                       .config_hash = config_hash(call.options),
+                                                       .command = call.command,
+                                                       .seed = setup.options.seed},
+                                                      machine);
+    if (!setup.options.init_from.empty())
+      record.facts = {{"init_from", setup.options.init_from}, {"init_checksum", setup.options.init_checksum}};
+    record.facts.insert(record.facts.end(), setup.init_facts.begin(), setup.init_facts.end());
+    return record;
   }
-  record.facts.insert(record.facts.end(), setup.init_facts.begin(), setup.init_facts.end());
-  records::append(folder / "records.jsonl", record);
+  void append(const records::Record& record) const { records::append(folder / "records.jsonl", record); }
+};
+
+// The loop stops at a loss or gradient that is not finite, or counts it; run_pretrain has made the other two checks.
+std::string verification_method(const train::TrainingResult& result) {
+  return (result.skipped_steps == 0 ? "finite losses"
+                                    : fmt::format("finite losses but for {} skipped steps", result.skipped_steps)) +
+         ", data cover, checkpoint checksums";
+}
+
+void append_record(const train::TrainingResult& result, const RunContext& run) {
+  records::Record record = run.start_record();
+  record.status = result.interrupted ? records::Status::Interrupted : records::Status::Complete;
+  record.verification = {verification_method(result), records::Outcome::Passed};
+  if (!result.step_seconds.empty()) record.measurements.push_back({"step_time", "s", result.step_seconds});
+  const auto fact = [&](std::string name, const auto& value) { record.facts.emplace_back(std::move(name), value); };
+  fact("steps", result.step);
+  fact("tokens", result.tokens);
+  fact("seconds", result.seconds);
+  fact("skipped_steps", result.skipped_steps);
+  fact("loss", result.last.loss);
+  if (!result.step_seconds.empty()) fact("tokens_per_second", steady_tokens_per_second(result));
+  for (std::size_t stage = 0; stage < train::kStageNames.size(); ++stage)
+    fact(fmt::format("seconds_{}", train::kStageNames[stage]), result.clock.seconds(static_cast<train::Stage>(stage)));
+  if (result.evaluation)
+    for (const train::NamedValue& metric : result.evaluation->metrics) fact("held_out_" + metric.name, metric.value);
+  run.append(record);
+}
+
+/// A run that ended with an error leaves a record that says so; where even that cannot be written (a full disk), the
+/// error itself is what matters.
+void append_failure(const Error& error, const RunContext& run) {
+  try {
+    records::Record record = run.start_record();
+    const bool late = error.exit_code() == ExitCode::Timeout;
+    const bool wrong = error.exit_code() == ExitCode::CheckFailed;
+    record.status = late ? records::Status::Timeout : records::Status::Failed;
+    record.verification = {"finite losses, data cover, checkpoint checksums",
+                           wrong ? records::Outcome::Failed : records::Outcome::None};
+    record.facts.emplace_back("error", std::string(error.what()));
+    run.append(record);
+  } catch (const Error& second) {
+    log::warning("no record of the failure: {}", second.what());
+  }
 }
 
 void print_outcome(const train::TrainingResult& result, double peak_flops) {
@@ -133,17 +162,25 @@ void run_pretrain(PretrainOptions& options, const Invocation& call) {
   context.ours_alone = ours_alone;
   context.write_model_files = [&](const std::filesystem::path& target) { write_model_files(target, setup); };
   context.peak_flops = options.measure_peak ? measured_peak(setup.model.precision) : 0;
-  const train::TrainingResult result = train::train(task, setup.training, context);
-
-  checkpoint::verify_checkpoint(result.checkpoint);
-  append_record(result, setup, call, machine, folder.path());
+  const RunContext run{setup, call, machine, folder.path()};
+  const train::TrainingResult result = [&] {
+    try {
+      train::TrainingResult made = train::train(task, setup.training, context);
+      task.check_data_cover();
+      checkpoint::verify_checkpoint(made.checkpoint);
+      return made;
+    } catch (const Error& error) {
+      append_failure(error, run);
+      throw;
+    }
+  }();
+  append_record(result, run);
   print_outcome(result, context.peak_flops);
   if (result.interrupted)
     throw InterruptedError("stopped by {} after step {}; go on with the same command and --resume {}", result.signal,
                            result.step, folder.path().string());
   if (setup.text->held_out() == nullptr) return;
-  const UnigramBaseline unigram(setup.text->train().corpus());
-  fmt::print("{}", score_table(task.score_held_out(&unigram)));
+  fmt::print("{}", score_table(task.held_out_scores()));
   if (options.evaluation.examples > 0)
     fmt::print("{}", showcase(model, *setup.text->held_out(), *setup.text->tokenizer(),
                               {.examples = options.evaluation.examples, .span = setup.objective.shuffle_span}));

@@ -58,6 +58,7 @@ void PretrainTask::begin_step(std::int64_t shards) {
     loader_ = std::make_unique<PretrainLoader>(text_.train(), cut, position_, options_.prefetch);
   }
   batch_ = loader_->next();
+  for (const data::PackedTextBatch& shard : batch_.shards) cover_.add(shard);
   key_dropout(batch_, options_.seed);
   report_ = {};
   scores_ = {};
@@ -95,12 +96,15 @@ train::StepReport PretrainTask::end_step() {
   if (scores_.shuffled.all > 0) report_.metrics.push_back({"shuffled_accuracy", scores_.shuffled.share()});
   if (scores_.sentence.all > 0) report_.metrics.push_back({"sentence_accuracy", scores_.sentence.share()});
   position_ = batch_.end;
+  held_out_scores_.reset();
   return report_;
 }
 
-PretrainScores PretrainTask::score_held_out(const UnigramBaseline* unigram) const {
+const PretrainScores& PretrainTask::held_out_scores() {
   const data::PretrainSampler* sampler = text_.held_out();
   if (sampler == nullptr) throw DataError("data.held_out names no text to be judged on");
+  if (held_out_scores_) return *held_out_scores_;
+  if (!unigram_) unigram_.emplace(text_.train().corpus());
   const data::EpochPlan plan = sampler->plan(0);
   const std::int64_t wanted =
       options_.evaluation_instances > 0 ? std::min(options_.evaluation_instances, plan.size()) : plan.size();
@@ -108,14 +112,14 @@ PretrainScores PretrainTask::score_held_out(const UnigramBaseline* unigram) cons
   for (std::int64_t begin = 0; begin < wanted; begin += options_.evaluation_batch) {
     const std::int64_t end = std::min(wanted, begin + options_.evaluation_batch);
     const data::PackedTextBatch batch = sampler->make_batch(plan, {begin, end});
-    scores.add(batch, answers_of(model_.forward(model_input(batch), nn::Mode::Evaluate)), unigram);
+    scores.add(batch, answers_of(model_.forward(model_input(batch), nn::Mode::Evaluate)), &*unigram_);
   }
-  return scores;
+  return held_out_scores_.emplace(std::move(scores));
 }
 
 train::EvaluationReport PretrainTask::evaluate() {
   if (text_.held_out() == nullptr) return {};
-  const PretrainScores scores = score_held_out(nullptr);
+  const PretrainScores& scores = held_out_scores();
   return {scores.metrics(), scores.masked_perplexity()};
 }
 
@@ -138,6 +142,8 @@ void PretrainTask::restore_data_position(const std::string& position) {
   } catch (const Json::exception& error) {
     throw DataError("the checkpoint's data position is not one: {}", error.what());
   }
+  cover_ = data::CoverCheck(position_);
+  held_out_scores_.reset();
   loader_.reset();
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "data/cover_check.h"
 #include "models/structbert.h"
 #include "programs/pretrain_data.h"
 #include "programs/pretrain_scores.h"
@@ -35,18 +36,24 @@ class PretrainTask : public train::Trainable {
   std::string data_position() const override;
   void restore_data_position(const std::string& position) override;
 
-  /// Scores on the fixed held-out instances; DataError when no held-out text was given.
-  PretrainScores score_held_out(const UnigramBaseline* unigram) const;
+  /// Scores on the fixed held-out instances with the weights as they are: the last evaluation's where no step came
+  /// after it. DataError when no held-out text was given.
+  const PretrainScores& held_out_scores();
+  /// CheckFailed unless each sample between the first step of this process and the last was used exactly once.
+  void check_data_cover() const { cover_.verify(text_.train(), position_); }
 
  private:
   models::StructBert& model_;
   const PretrainText& text_;
   PretrainTaskOptions options_;
   data::StreamPosition position_;
+  data::CoverCheck cover_;
   std::unique_ptr<PretrainLoader> loader_;
   data::PretrainBatch batch_;
   train::StepReport report_;
   PretrainScores scores_;
+  std::optional<UnigramBaseline> unigram_;         ///< of the training text, once it is evaluated
+  std::optional<PretrainScores> held_out_scores_;  ///< of the weights as they are
   double sentence_loss_ = 0;
   std::int64_t predictions_ = 0;
   std::int64_t sentences_ = 0;
