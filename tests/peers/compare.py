@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs our program and its peer in turn and appends one record per measure to results/peers/TOPIC.jsonl (DESIGN 5).
 
-usage: compare.py TABLE.json [--case NAME]... [--set KEY=VALUE]... [--launches N] [--trial]
+usage: compare.py TABLE.json [--case NAME]... [--set KEY=VALUE]... [--once VARIANT]... [--launches N] [--trial]
 
 The table holds command templates; {python}, {bin}, {repo}, {work} (a folder of the comparison), {launch} (a folder of
 the launch) and its `settings` are filled in. Each launch prints one JSON line last on stdout, or leaves it last in
-the file that `result` names. All variants of the peer run; the better one counts. The unit is the launch: the ratio
+the file that `result` names. All variants of the peer run; the better one counts. --once runs a variant in the
+first turn alone, and is refused at the end where that one launch was the peer's best. The unit is the launch: the ratio
 is that of the medians over launches, its interval a bootstrap over launches. Nothing is measured while the machine is
 busy. --trial runs one launch of each, whatever the load, and only prints the records.
 exit codes: 0 measured (goals met or not), 1 a launch failed, 2 wrong usage or table, 5 the machine stays busy
@@ -126,6 +127,8 @@ def measured(case, values, options):
     names = list(sides)
     for turn in range(options.launches):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            if turn > 0 and name in options.once:
+                continue
             if not options.trial:
                 loads.append(wait_until_quiet(busy_cores, 120.0, 1.0))
             results[name].append(launch(sides[name], values, case.get("timeout_s", 1800)))
@@ -138,6 +141,8 @@ def record(case, measure, results, loads, values):
     key, higher = measure["key"], measure["better"] == "higher"
     samples = {name: [float(result[key]) for result in runs] for name, runs in results.items()}
     best = (max if higher else min)(case["peers"], key=lambda name: statistics.median(samples[name]))
+    if len(samples[best]) < len(samples["ours"]):
+        fail(1, f"{measure['case']}: '{best}' ran once and is the peer's best: run it in every turn")
     ratio, low, high = interval(samples["ours"], samples[best])
     same = case.get("equal", [])
     unequal = [
@@ -168,7 +173,11 @@ def record(case, measure, results, loads, values):
         },
         "max_busy_cores": max(loads, default=None),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "provenance": {**provenance(values), "load": loads[0] if loads else os.getloadavg()[0]},
+        "provenance": {
+            **provenance(values),
+            "threads": case.get("threads", int(values.get("threads", 1))),
+            "load": loads[0] if loads else os.getloadavg()[0],
+        },
     }
 
 
@@ -197,7 +206,7 @@ def provenance(values):
     ).stdout.strip()
     if head and found["git_commit"] not in (head, "unknown"):
         print(f"compare: warning: the programs were built from {found['git_commit']}, not {head}", file=sys.stderr)
-    return {**found, "threads": int(values.get("threads", found["threads"]))}
+    return found
 
 
 def main():
@@ -207,6 +216,7 @@ def main():
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="overrides a setting of the table"
     )
+    parser.add_argument("--once", action="append", default=[], metavar="VARIANT", help="of the peer (repeatable)")
     parser.add_argument("--launches", type=int, default=MIN_LAUNCHES, help="of each side")
     parser.add_argument("--wait-s", type=float, default=600.0, help="how long to wait for a quiet machine")
     parser.add_argument("--trial", action="store_true")
@@ -223,6 +233,9 @@ def main():
         "bin": f"{REPOSITORY}/build/release/bin",
         "python": f"{REPOSITORY}/build/peers/bin/python",
     }
+    variants = {name for case in table["cases"] for name in case["peers"]}
+    if unknown := set(options.once) - variants:
+        fail(2, f"{options.table} has no variant {sorted(unknown)}; it has {', '.join(sorted(variants))}")
     for key, value in (table.get("settings", {}) | dict(setting.split("=", 1) for setting in options.set)).items():
         values[key] = value.format(**values)
     kept = REPOSITORY / "results" / "peers" / f"{table['topic']}.jsonl"

@@ -68,6 +68,17 @@ class Records(unittest.TestCase):
         self.assertEqual((small["peer_variant"], small["ratio"], small["verdict"]), ("a", 0.5, "met"))
         self.assertEqual((fast["max_busy_cores"], fast["launches"], fast["peer_version"]), (0.2, 5, "b 1"))
 
+    def test_a_variant_that_ran_once_may_lose_but_not_win(self):
+        case = {"name": "c", "ours": printing({}), "peers": {"a": printing({}), "b": printing({})}}
+        results = {"ours": [{"rate": 3.0, "size": 4}] * 5, "a": [{"rate": 2.0, "size": 9}] * 5}
+        with mock.patch.object(compare, "provenance", lambda values: {}):
+            results["b"] = [{"rate": 1.0, "size": 9}]
+            found = compare.record(case, HIGHER, results, [0.1], {"repo": "/r", "bin": "/r/b"})
+            self.assertEqual((found["peer_variant"], found["launches"]), ("a", 5))
+            results["b"] = [{"rate": 2.5, "size": 9}]
+            with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
+                compare.record(case, HIGHER, results, [0.1], {"repo": "/r", "bin": "/r/b"})
+
     def test_results_that_must_be_equal_and_are_not_count_for_nothing(self):
         self.assertEqual(self.record(HIGHER, equal=["ids"])["verdict"], "unverified")
         self.assertEqual(self.record(LOWER, equal=["ids"])["verdict"], "met")
@@ -95,12 +106,12 @@ class Launches(unittest.TestCase):
 
     def test_sides_take_turns(self):
         order = []
-        case = {"name": "c", "ours": {"id": "ours"}, "peers": {"a": {"id": "a"}}}
-        options = types.SimpleNamespace(trial=True, launches=3, wait_s=0)
+        case = {"name": "c", "ours": {"id": "ours"}, "peers": {"a": {"id": "a"}, "b": {"id": "b"}}}
+        options = types.SimpleNamespace(trial=True, launches=3, wait_s=0, once=["b"])
         with mock.patch.object(compare, "launch", lambda side, values, limit: order.append(side["id"]) or {}):
             with contextlib.redirect_stdout(io.StringIO()):
                 compare.measured(case, {}, options)
-        self.assertEqual(order, ["ours", "a", "a", "ours", "ours", "a"])
+        self.assertEqual(order, ["ours", "a", "b", "a", "ours", "ours", "a"])  # b once; who begins changes
 
     def test_a_busy_machine_is_refused(self):
         with self.assertRaises(SystemExit) as caught, contextlib.redirect_stderr(io.StringIO()):
