@@ -4,12 +4,12 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "checkpoint/strict_json.h"
+#include "base/json.h"
 
 namespace eflops::checkpoint {
 
 JsonFields::JsonFields(const std::filesystem::path& file)
-    : where_(file.string()), json_(std::make_unique<Json>(parse_strict_json(read_file(file), where_))) {
+    : where_(file.string()), json_(std::make_unique<Json>(parse_json(read_file(file), where_))) {
   if (!json_->is_object()) throw DataError("{}: expected an object", where_);
 }
 

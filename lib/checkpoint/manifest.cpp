@@ -9,7 +9,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "checkpoint/strict_json.h"
+#include "checkpoint/untrusted_text.h"
 
 namespace eflops::checkpoint {
 namespace fs = std::filesystem;
@@ -94,7 +94,7 @@ Manifest read_manifest(const fs::path& folder) {
   const std::string_view body = std::string_view(text).substr(0, text.size() - std::min(tail, text.size()));
   if (std::string_view(text).substr(body.size()) != signature(body))
     throw DataError("{}: its own checksum does not match: torn or altered", where);
-  Manifest manifest = manifest_of(parse_strict_json(text, where), where);
+  Manifest manifest = manifest_of(parse_json(text, where), where);
   const std::optional<std::int64_t> named =
       checkpoint_step(fs::absolute(folder / ".").parent_path().filename().string());
   if (named && *named != manifest.step)

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "checkpoint/hf_config.h"
-#include "checkpoint/strict_json.h"
 
 namespace eflops::checkpoint {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "checkpoint/safetensors_header.h"
-#include "checkpoint/strict_json.h"
+#include "checkpoint/untrusted_text.h"
 
 namespace eflops::checkpoint {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::size_t kBlockBytes = 1 << 20;
 
 /// tensor name -> shard file name, as the index lists them.
 std::map<std::string, std::string> read_weight_map(const std::filesystem::path& index_file) {
-  const Json index = parse_strict_json(read_file(index_file), index_file.string());
+  const Json index = parse_json(read_file(index_file), index_file.string());
   const auto weight_map = index.find("weight_map");
   if (!index.is_object() || weight_map == index.end() || !weight_map->is_object() || weight_map->empty())
     throw DataError("{}: no \"weight_map\" object with tensor names and file names", index_file.string());

@@ -9,7 +9,8 @@
 #include <unordered_set>
 
 #include "base/error.h"
-#include "checkpoint/strict_json.h"
+#include "base/json.h"
+#include "checkpoint/untrusted_text.h"
 
 namespace eflops::checkpoint {
 namespace {

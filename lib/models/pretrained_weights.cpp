@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/log.h"
-#include "checkpoint/strict_json.h"
 
 namespace eflops::models {
 namespace {
@@ -112,7 +112,7 @@ NameMatch PretrainedWeights::read(std::span<const nn::Parameter> parameters, con
 }
 
 void PretrainedWeights::read_tensor(const TensorView& stored, std::span<float> out) const {
-  const std::string name = checkpoint::shown(stored.name);
+  const std::string name = shown(stored.name);
   if (std::ranges::find(kFloats, stored.dtype) == kFloats.end())
     throw DataError("{}: tensor {} has type {}, expected {}", file_of(stored), name, stored.dtype,
                     fmt::join(kFloats, ", "));

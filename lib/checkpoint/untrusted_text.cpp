@@ -1,16 +1,9 @@
-#include "checkpoint/strict_json.h"
+#include "checkpoint/untrusted_text.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <unordered_set>
-#include <vector>
-
-#include "base/error.h"
 
 namespace eflops::checkpoint {
 namespace {
-
-constexpr std::size_t kShownBytes = 80;
 
 bool is_continuation(std::string_view text, std::size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
@@ -36,38 +29,6 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
 }
 
 }  // namespace
-
-Json parse_strict_json(std::string_view text, std::string_view where) {
-  // The parser takes a zero byte for the end of its input and would ignore what hides behind it.
-  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
-    throw DataError("{}: not valid JSON at byte {}", where, zero + 1);
-  std::vector<std::unordered_set<std::string>> open;
-  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
-      throw DataError("{}: key {} stands twice in one object", where, shown(value.get<std::string>()));
-    return true;
-  };
-  try {
-    return Json::parse(text.begin(), text.end(), watch);
-  } catch (const nlohmann::json::parse_error& error) {
-    throw DataError("{}: not valid JSON at byte {}", where, error.byte);
-  }
-}
-
-std::string shown(std::string_view text) {
-  if (text.size() <= kShownBytes) return to_json_line(Json(std::string(text)));
-  return to_json_line(Json(std::string(text.substr(0, kShownBytes)) + "..."));
-}
-
-std::string shown_value(const Json& value) {
-  std::string text = to_json_line(value);
-  if (text.size() <= kShownBytes) return text;
-  std::size_t end = kShownBytes;
-  while (is_continuation(text, end)) --end;
-  return text.substr(0, end) + "...";
-}
 
 std::size_t find_invalid_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
