@@ -51,18 +51,34 @@ class Collector {
   }
 
  private:
-  // The words around [row, row + width), with `middle` in their place.
+  // The words around [row, row + width) in its segment, with `middle` in their place and other blanks as ___.
   std::string around(const data::PackedTextBatch& batch, std::int32_t row, std::int64_t width,
                      const std::string& middle) const {
-    const auto next = std::upper_bound(batch.offsets.begin(), batch.offsets.end(), row);
-    const std::int64_t begin = std::max<std::int64_t>(*(next - 1) + 1, row - kContext);
-    const std::int64_t end = std::min<std::int64_t>(*next - 1, row + width + kContext);
     const std::span<const std::int32_t> tokens = batch.tokens;
+    const auto ends_text = [&](std::int64_t at) {
+      const std::int32_t id = tokens[static_cast<std::size_t>(at)];
+      return id == tokenizer_.specials().cls || id == tokenizer_.specials().sep;
+    };
+    std::int64_t begin = row;
+    while (row - begin < kContext && !ends_text(begin - 1)) --begin;
+    std::int64_t end = row + width;
+    while (end - row - width < kContext && !ends_text(end)) ++end;
     const auto words = [&](std::int64_t from, std::int64_t to) {
-      return tokenizer_.decode(tokens.subspan(static_cast<std::size_t>(from),
-                                              static_cast<std::size_t>(std::max<std::int64_t>(to - from, 0))));
+      return text_with_blanks(tokens.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)));
     };
     return fmt::format("… {} {} {} …", words(begin, row), middle, words(row + width, end));
+  }
+
+  std::string text_with_blanks(std::span<const std::int32_t> tokens) const {
+    std::vector<std::string> parts;
+    while (!tokens.empty()) {
+      const auto blank = std::ranges::find(tokens, tokenizer_.specials().mask);
+      const auto known = static_cast<std::size_t>(blank - tokens.begin());
+      if (known > 0) parts.push_back(tokenizer_.decode(tokens.first(known)));
+      if (blank != tokens.end()) parts.emplace_back("___");
+      tokens = tokens.subspan(std::min(known + 1, tokens.size()));
+    }
+    return fmt::format("{}", fmt::join(parts, " "));
   }
 
   void add_blank(const Answered& answered, std::size_t i, Found& found) const {
