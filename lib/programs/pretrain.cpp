@@ -80,7 +80,7 @@ std::string verification_method(const train::TrainingResult& result) {
          ", data cover, checkpoint checksums";
 }
 
-void append_record(const train::TrainingResult& result, const RunContext& run) {
+void append_record(const train::TrainingResult& result, double peak_flops, const RunContext& run) {
   records::Record record = run.start_record();
   record.status = result.interrupted ? records::Status::Interrupted : records::Status::Complete;
   record.verification = {verification_method(result), records::Outcome::Passed};
@@ -92,6 +92,10 @@ void append_record(const train::TrainingResult& result, const RunContext& run) {
   fact("skipped_steps", result.skipped_steps);
   fact("loss", result.last.loss);
   if (!result.step_seconds.empty()) fact("tokens_per_second", steady_tokens_per_second(result));
+  if (peak_flops > 0 && !result.step_seconds.empty()) {
+    fact("peak_flops", peak_flops);
+    fact("mfu", result.flops_here / result.clock.training() / peak_flops);
+  }
   for (std::size_t stage = 0; stage < train::kStageNames.size(); ++stage)
     fact(fmt::format("seconds_{}", train::kStageNames[stage]), result.clock.seconds(static_cast<train::Stage>(stage)));
   if (result.evaluation)
@@ -174,7 +178,7 @@ void run_pretrain(PretrainOptions& options, const Invocation& call) {
       throw;
     }
   }();
-  append_record(result, run);
+  append_record(result, context.peak_flops, run);
   print_outcome(result, context.peak_flops);
   if (result.interrupted)
     throw InterruptedError("stopped by {} after step {}; go on with the same command and --resume {}", result.signal,

@@ -33,6 +33,13 @@ class Pretrain(ProcessTest):
             {"method": "finite losses, data cover, checkpoint checksums", "outcome": "passed"},
         )
 
+    def test_a_measured_peak_gives_the_record_a_utilisation(self):
+        self.succeed(*RUN, "--steps", "3", "--measure-peak", "true")
+        facts = self.records()[0]["facts"]
+        self.assertGreater(facts["peak_flops"], 0)
+        self.assertGreater(facts["mfu"], 0)
+        self.assertLess(facts["mfu"], 1)
+
     def test_a_loss_that_is_not_finite_ends_the_run_and_is_recorded(self):
         run = self.run_program(*RUN, "--steps", "20", "--schedule.learning-rate", "1e30", "--warmup-steps", "0")
         self.assertEqual(run.returncode, 1, run.stderr)

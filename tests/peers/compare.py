@@ -6,10 +6,10 @@ usage: compare.py TABLE.json [--case NAME]... [--set KEY=VALUE]... [--once VARIA
 The table holds command templates; {python}, {bin}, {repo}, {work} (a folder of the comparison), {launch} (a folder of
 the launch) and its `settings` are filled in. Each launch prints one JSON line last on stdout, or leaves it last in
 the file that `result` names. All variants of the peer run; the better one counts. --once runs a variant in the
-first turn alone, and is refused at the end where that one launch was the peer's best. The unit is the launch: the ratio
+first turn alone; a measure of which that one launch was the peer's best is not kept. The unit is the launch: the ratio
 is that of the medians over launches, its interval a bootstrap over launches. Nothing is measured while the machine is
 busy. --trial runs one launch of each, whatever the load, and only prints the records.
-exit codes: 0 measured (goals met or not), 1 a launch failed, 2 wrong usage or table, 5 the machine stays busy
+exit codes: 0 measured (goals met or not), 1 a launch failed or a measure was not kept, 2 wrong usage or table, 5 the machine stays busy
 """
 
 import argparse
@@ -137,12 +137,13 @@ def measured(case, values, options):
 
 
 def record(case, measure, results, loads, values):
-    """The record of one measure (DESIGN 5): the better variant of the peer counts."""
+    """The record of one measure (DESIGN 5): the better variant of the peer counts; None where that one ran once only."""
     key, higher = measure["key"], measure["better"] == "higher"
     samples = {name: [float(result[key]) for result in runs] for name, runs in results.items()}
     best = (max if higher else min)(case["peers"], key=lambda name: statistics.median(samples[name]))
     if len(samples[best]) < len(samples["ours"]):
-        fail(1, f"{measure['case']}: '{best}' ran once and is the peer's best: run it in every turn")
+        print(f"compare: {measure['case']}: not kept: '{best}' is the peer's best and ran once only", file=sys.stderr)
+        return None
     ratio, low, high = interval(samples["ours"], samples[best])
     same = case.get("equal", [])
     unequal = [
@@ -239,6 +240,7 @@ def main():
     for key, value in (table.get("settings", {}) | dict(setting.split("=", 1) for setting in options.set)).items():
         values[key] = value.format(**values)
     kept = REPOSITORY / "results" / "peers" / f"{table['topic']}.jsonl"
+    refused = False
     with tempfile.TemporaryDirectory() as work:
         values["work"] = work
         for case in table["cases"]:
@@ -247,6 +249,9 @@ def main():
             results, loads = measured(case, values, options)
             for measure in case["measures"]:
                 line = record(case, measure, results, loads, values)
+                if line is None:
+                    refused = True
+                    continue
                 print("{case}: {ratio:.2f} [{ci_low:.2f}, {ci_high:.2f}], goal {goal}: {verdict}".format(**line))
                 if options.trial:
                     print(json.dumps(line))
@@ -254,7 +259,8 @@ def main():
                     kept.parent.mkdir(parents=True, exist_ok=True)
                     with kept.open("a", encoding="utf-8") as lines:
                         lines.write(json.dumps(line) + "\n")
+    return 1 if refused else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
