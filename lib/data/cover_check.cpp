@@ -11,17 +11,24 @@ std::uint64_t mixed(std::uint64_t sample) { return hash64(std::as_bytes(std::spa
 
 }  // namespace
 
-void CoverCheck::add(const PackedTextBatch& batch) {
-  for (const std::uint64_t sample : batch.sample_keys) sum_ += mixed(sample);
-  samples_ += batch.sequences();
+void CoverCheck::add(const PretrainBatch& batch) {
+  for (const PackedTextBatch& shard : batch.shards) {
+    for (const std::uint64_t sample : shard.sample_keys) sum_ += mixed(sample);
+    samples_ += shard.sequences();
+  }
+  ended_epochs_.insert(ended_epochs_.end(), batch.ended_epochs.begin(), batch.ended_epochs.end());
 }
 
-void CoverCheck::verify(const PretrainSampler& sampler, StreamPosition end) const {
+void CoverCheck::verify(StreamPosition end) const {
+  if (std::ssize(ended_epochs_) != end.epoch - start_.epoch)
+    throw CheckFailed("data cover: {} epochs ended between epoch {} and epoch {}", ended_epochs_.size(), start_.epoch,
+                      end.epoch);
   std::int64_t planned = 0;
   std::uint64_t sum = 0;
   for (std::int64_t epoch = start_.epoch; epoch <= end.epoch; ++epoch) {
     const std::int64_t from = epoch == start_.epoch ? start_.next : 0;
-    const std::int64_t to = epoch == end.epoch ? end.next : sampler.plan(epoch).size();
+    const std::int64_t to =
+        epoch == end.epoch ? end.next : ended_epochs_[static_cast<std::size_t>(epoch - start_.epoch)];
     for (std::int64_t index = from; index < to; ++index) sum += mixed(sample_id(epoch, index));
     planned += to - from;
   }

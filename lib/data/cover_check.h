@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "data/pretrain_sampler.h"
 
@@ -12,15 +13,16 @@ class CoverCheck {
  public:
   explicit CoverCheck(StreamPosition start = {}) : start_(start) {}
 
-  /// A batch whose samples are used; its keys must be sample ids.
-  void add(const PackedTextBatch& batch);
-  /// CheckFailed unless exactly the samples from the start to `end` were added, each once. Plans every epoch between.
-  void verify(const PretrainSampler& sampler, StreamPosition end) const;
+  /// A batch whose samples are used, every shard of it; its keys must be sample ids.
+  void add(const PretrainBatch& batch);
+  /// CheckFailed unless exactly the samples from the start to `end` were added, each once.
+  void verify(StreamPosition end) const;
 
   std::int64_t samples() const { return samples_; }
 
  private:
   StreamPosition start_;
+  std::vector<std::int64_t> ended_epochs_;  ///< sizes, from the start's epoch on
   std::int64_t samples_ = 0;
   std::uint64_t sum_ = 0;
 };

@@ -69,6 +69,7 @@ PretrainBatch PretrainStream::next(const BatchCut& cut) {
     std::vector<PretrainInstance> instances;
     for (std::int64_t sample = range.begin; sample < range.end; ++sample) {
       if (position_.next == plan_.size()) {
+        batch.ended_epochs.push_back(plan_.size());
         position_ = {position_.epoch + 1, 0};
         plan_ = sampler_.plan(position_.epoch, PlanThreads::Caller);
       }

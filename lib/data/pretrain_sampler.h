@@ -60,8 +60,9 @@ struct BatchCut {
 };
 
 struct PretrainBatch {
-  std::vector<PackedTextBatch> shards;  ///< those asked for, in order
-  StreamPosition end;                   ///< where the stream stands after the whole global batch
+  std::vector<PackedTextBatch> shards;          ///< those asked for, in order
+  StreamPosition end;                           ///< where the stream stands after the whole global batch
+  std::vector<std::int64_t> ended_epochs = {};  ///< sizes of the epochs that the stream left for this batch, in order
 };
 
 /// The stream of global batches. A batch may span the end of an epoch; no sample is dropped or repeated within an

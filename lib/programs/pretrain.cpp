@@ -74,16 +74,15 @@ struct RunContext {
 };
 
 // The loop stops at a loss or gradient that is not finite, or counts it; run_pretrain has made the other two checks.
-std::string verification_method(const train::TrainingResult& result) {
-  return (result.skipped_steps == 0 ? "finite losses"
-                                    : fmt::format("finite losses but for {} skipped steps", result.skipped_steps)) +
-         ", data cover, checkpoint checksums";
+std::string verification_method(std::int64_t skipped_steps) {
+  return fmt::format("finite losses{}, data cover, checkpoint checksums",
+                     skipped_steps == 0 ? "" : fmt::format(" but for {} skipped steps", skipped_steps));
 }
 
 void append_record(const train::TrainingResult& result, double peak_flops, const RunContext& run) {
   records::Record record = run.start_record();
   record.status = result.interrupted ? records::Status::Interrupted : records::Status::Complete;
-  record.verification = {verification_method(result), records::Outcome::Passed};
+  record.verification = {verification_method(result.skipped_steps), records::Outcome::Passed};
   if (!result.step_seconds.empty()) record.measurements.push_back({"step_time", "s", result.step_seconds});
   const auto fact = [&](std::string name, const auto& value) { record.facts.emplace_back(std::move(name), value); };
   fact("steps", result.step);
@@ -111,8 +110,7 @@ void append_failure(const Error& error, const RunContext& run) {
     const bool late = error.exit_code() == ExitCode::Timeout;
     const bool wrong = error.exit_code() == ExitCode::CheckFailed;
     record.status = late ? records::Status::Timeout : records::Status::Failed;
-    record.verification = {"finite losses, data cover, checkpoint checksums",
-                           wrong ? records::Outcome::Failed : records::Outcome::None};
+    record.verification = {verification_method(0), wrong ? records::Outcome::Failed : records::Outcome::None};
     record.facts.emplace_back("error", std::string(error.what()));
     run.append(record);
   } catch (const Error& second) {

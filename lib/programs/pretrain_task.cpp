@@ -58,7 +58,7 @@ void PretrainTask::begin_step(std::int64_t shards) {
     loader_ = std::make_unique<PretrainLoader>(text_.train(), cut, position_, options_.prefetch);
   }
   batch_ = loader_->next();
-  for (const data::PackedTextBatch& shard : batch_.shards) cover_.add(shard);
+  cover_.add(batch_);
   key_dropout(batch_, options_.seed);
   report_ = {};
   scores_ = {};

@@ -40,7 +40,7 @@ class PretrainTask : public train::Trainable {
   /// after it. DataError when no held-out text was given.
   const PretrainScores& held_out_scores();
   /// CheckFailed unless each sample between the first step of this process and the last was used exactly once.
-  void check_data_cover() const { cover_.verify(text_.train(), position_); }
+  void check_data_cover() const { cover_.verify(position_); }
 
  private:
   models::StructBert& model_;

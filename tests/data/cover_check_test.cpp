@@ -21,11 +21,10 @@ TEST_F(Cover, PassesWhatAStreamGivesOverEpochBorders) {
   PretrainStream stream(sampler_, {.epoch = 0, .next = 1});
   CoverCheck cover(stream.position());
   for (std::int64_t step = 0; step < epoch_size_; ++step)
-    for (const PackedTextBatch& shard : stream.next({.global_batch = 3, .shards = 2, .shard_count = 2}).shards)
-      cover.add(shard);
+    cover.add(stream.next({.global_batch = 3, .shards = 2, .shard_count = 2}));
   EXPECT_EQ(cover.samples(), 3 * epoch_size_);
   EXPECT_GE(stream.position().epoch, 2);
-  EXPECT_NO_THROW(cover.verify(sampler_, stream.position()));
+  EXPECT_NO_THROW(cover.verify(stream.position()));
 }
 
 TEST_F(Cover, FailsForADroppedARepeatedAndAForeignSample) {
@@ -33,9 +32,10 @@ TEST_F(Cover, FailsForADroppedARepeatedAndAForeignSample) {
   ASSERT_GE(plan.size(), 4);
   const auto error_of = [&](std::initializer_list<std::int64_t> used) -> std::string {
     CoverCheck cover;
-    for (const std::int64_t index : used) cover.add(sampler_.make_batch(plan, {index, index + 1}));
+    for (const std::int64_t index : used)
+      cover.add({.shards = {sampler_.make_batch(plan, {index, index + 1})}, .end = {}});
     try {
-      cover.verify(sampler_, {.epoch = 0, .next = 3});
+      cover.verify({.epoch = 0, .next = 3});
     } catch (const CheckFailed& error) {
       return error.what();
     }
@@ -47,6 +47,13 @@ TEST_F(Cover, FailsForADroppedARepeatedAndAForeignSample) {
             "data cover: 2 samples were used, 3 are planned from sample 0 of epoch 0 to sample 3 of 0");
   EXPECT_NE(error_of({0, 1, 1}).find("not the same samples"), std::string::npos);
   EXPECT_NE(error_of({0, 1, 3}).find("not the same samples"), std::string::npos);
+}
+
+TEST_F(Cover, FailsWhereAnEpochIsMissing) {
+  CoverCheck cover;
+  cover.add({.shards = {sampler_.make_batch(sampler_.plan(0), {0, epoch_size_})}, .end = {}});
+  EXPECT_NO_THROW(cover.verify({.epoch = 0, .next = epoch_size_}));
+  EXPECT_THROW(cover.verify({.epoch = 1, .next = 0}), CheckFailed);
 }
 
 }  // namespace
