@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -14,6 +13,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "config/yaml_file.h"
+#include "machine/machine.h"
 
 namespace eflops::experiment {
 namespace {
@@ -114,9 +114,7 @@ class RunFolder::Lock {
       throw ConfigError("{} is in use by {}; give this run another --output or stop that one", folder.string(),
                         holder.empty() ? "another process" : holder);
     }
-    std::array<char, 256> host{};
-    if (::gethostname(host.data(), host.size() - 1) != 0) host = {'?'};
-    const std::string text = fmt::format("process {} on {}", ::getpid(), host.data());
+    const std::string text = fmt::format("process {} on {}", ::getpid(), machine::host_name());
     if (::ftruncate(descriptor_, 0) != 0 || ::pwrite(descriptor_, text.data(), text.size(), 0) < 0) {
       const int reason = errno;
       ::close(descriptor_);

@@ -56,13 +56,16 @@ double load_average() {
   return ::getloadavg(&load, 1) == 1 ? load : 0;
 }
 
+std::string host_name() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.nodename : "?";
+}
+
 Machine inspect() {
   Machine machine;
+  machine.host = host_name();
   utsname names{};
-  if (::uname(&names) == 0) {
-    machine.host = names.nodename;
-    machine.kernel = std::string(names.sysname) + " " + names.release + " " + names.machine;
-  }
+  if (::uname(&names) == 0) machine.kernel = std::string(names.sysname) + " " + names.release + " " + names.machine;
   machine.topology = read_topology();
   read_cpu(machine);
   read_memory(machine);

@@ -26,6 +26,9 @@ struct Machine {
   bool has_native_bf16() const;
 };
 
+/// The name of this host; "?" where the system does not tell it.
+std::string host_name();
+
 /// Looks at the machine now; takes some 10 ms. DataError when its topology cannot be read at all.
 Machine inspect();
 

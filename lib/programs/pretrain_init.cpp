@@ -147,8 +147,7 @@ void check_init_vocabulary(const PretrainedWeights& init, const PretrainText& te
   if (vocabulary != text.vocabulary_size())
     throw ConfigError(
         "model.vocabulary is {}, the text's vocabulary has {} pieces and vocab_size of {} is {}: rows beyond the "
-        "pieces "
-        "are padding and not loaded; leave the option out",
+        "pieces are padding and not loaded; leave the option out",
         vocabulary, text.vocabulary_size(), init.config_file(), init.config().vocab_size);
   checkpoint::check_vocabulary_fits(init.config().vocab_size, vocabulary, init.config_file());
   if (text.tokenizer() == nullptr) return;

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <charconv>
@@ -12,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "machine/machine.h"
 
 namespace eflops::train {
 namespace {
@@ -97,12 +97,10 @@ EventFile::EventFile(const fs::path& folder, std::int64_t resumed_step, Clock cl
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw DataError("{}: cannot create the folder: {}", folder.string(), error.message());
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host = {'?'};
   const double now = clock_();
   // Two processes within a second, or on hosts whose clocks differ, still give names in the order of their starts.
   const std::int64_t seconds = std::max(static_cast<std::int64_t>(now), newest_seconds(folder) + 1);
-  path_ = folder / fmt::format("{}{:010}.{}.{}", kPrefix, seconds, host.data(), ::getpid());
+  path_ = folder / fmt::format("{}{:010}.{}.{}", kPrefix, seconds, machine::host_name(), ::getpid());
   out_.open(path_, std::ios::binary | std::ios::app);
   write(tfrecord(version_event(now)) + tfrecord(start_event(now, resumed_step + 1)));
 }
