@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include <regex>
+#include <sstream>
 
 #include "pretrain_testing.h"
 
@@ -15,6 +15,19 @@ using ::testing::Not;
 
 class Showcase : public PretrainTest {};
 
+/// `text` with each line's stretch from its first "[" to its last "]" taken out.
+std::string outside_brackets(const std::string& text) {
+  std::string kept;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t open = line.find('[');
+    const std::size_t close = line.rfind(']');
+    if (open < close && close != std::string::npos) line.erase(open, close - open + 1);
+    kept += line + "\n";
+  }
+  return kept;
+}
+
 TEST_F(Showcase, ShowsWordsOfOneSegmentWithOtherBlanksAsLines) {
   const PretrainOptions all = options(1);
   const PretrainSetup setup = prepare_pretrain(all, {});
@@ -26,7 +39,7 @@ TEST_F(Showcase, ShowsWordsOfOneSegmentWithOtherBlanksAsLines) {
   EXPECT_THAT(text, ContainsRegex("… .*\\[.+ → .+\\].* …"));
   EXPECT_THAT(text, HasSubstr("___"));
   // The answers of an untrained model may be special pieces; what stands around them may not.
-  const std::string around = std::regex_replace(text, std::regex("\\[.+\\]"), "");
+  const std::string around = outside_brackets(text);
   for (const char* noise : {"MASK", "SEP", "CLS"}) EXPECT_THAT(around, Not(HasSubstr(noise)));
 }
 
