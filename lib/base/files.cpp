@@ -88,6 +88,12 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 }
 
 void AtomicFile::write(std::string_view text) {
+  if (text.size() >= kBufferBytes) {  // as it is, without a copy
+    flush();
+    write_fully(descriptor_, text.data(), text.size(), size_, file_);
+    size_ += text.size();
+    return;
+  }
   buffer_.append(text);
   size_ += text.size();
   if (buffer_.size() >= kBufferBytes) flush();

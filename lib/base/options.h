@@ -125,6 +125,7 @@ class OptionVisitor {
 class OptionSet {
  public:
   template <typename Options>
+  requires requires(Options& options, OptionVisitor& visitor) { options.visit_fields(visitor); }
   explicit OptionSet(Options& options) : walk_([&options](OptionVisitor& v) { options.visit_fields(v); }) {}
   void walk(OptionVisitor& visitor) const { walk_(visitor); }
 

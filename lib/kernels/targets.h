@@ -5,8 +5,7 @@
 
 namespace eflops::kernels {
 
-/// The instruction sets these kernels are compiled for and this CPU can run, best first: e.g. AVX2, SSE4, SSSE3,
-/// SCALAR.
+/// The instruction sets these kernels are compiled for and this CPU can run, best first: e.g. AVX2, SCALAR.
 std::vector<std::string> available_targets();
 
 /// The one in use; results of two targets may differ in the last bits, those of one target never do.

@@ -111,12 +111,6 @@ void require_directory(const PretrainOptions& options, const OptionSources& sour
                     place_of(sources, "init_from"), hint);
 }
 
-bool has_vocabulary(const fs::path& folder) {
-  if (fs::exists(folder / "vocab.txt")) return true;
-  return std::any_of(fs::directory_iterator(folder), fs::directory_iterator(),
-                     [](const fs::directory_entry& entry) { return entry.path().extension() == ".model"; });
-}
-
 }  // namespace
 
 bool has_checkpoint(const fs::path& run) { return !run.empty() && !checkpoint::checkpoint_steps(run).empty(); }
@@ -152,7 +146,7 @@ void check_init_vocabulary(const PretrainedWeights& init, const PretrainText& te
   checkpoint::check_vocabulary_fits(init.config().vocab_size, vocabulary, init.config_file());
   if (text.tokenizer() == nullptr) return;
   const std::string folder = init.folder().string();
-  if (!has_vocabulary(init.folder())) {
+  if (!text::vocabulary_in(init.folder())) {
     log::warning("{}: no vocabulary; that its pieces are those of the text is taken on trust", folder);
     return;
   }

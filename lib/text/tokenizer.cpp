@@ -58,13 +58,9 @@ fs::path find_vocabulary(const fs::path& given) {
         "vocabulary '{}': no such file or folder; give a vocab.txt, a SentencePiece *.model, or a folder "
         "that holds one",
         given.string());
-  if (fs::exists(given / "vocab.txt")) return given / "vocab.txt";
-  std::vector<fs::path> models;
-  for (const auto& entry : fs::directory_iterator(given))
-    if (entry.path().extension() == ".model") models.push_back(entry.path());
-  if (models.size() == 1) return models[0];
-  throw ConfigError("vocabulary '{}': the folder holds no vocab.txt and {} *.model files; name the file itself",
-                    given.string(), models.empty() ? std::string("no") : std::to_string(models.size()));
+  if (const std::optional<fs::path> found = vocabulary_in(given)) return *found;
+  throw ConfigError("vocabulary '{}': the folder holds no vocab.txt and no *.model files; name the file itself",
+                    given.string());
 }
 
 NormalisationOrder choose_order(Compat wanted, const std::optional<std::string>& stored, const fs::path& folder) {
@@ -92,6 +88,17 @@ WordPieceSettings choose_settings(const TokenizerOptions& options, const std::ve
 }
 
 }  // namespace
+
+std::optional<fs::path> vocabulary_in(const fs::path& folder) {
+  if (fs::exists(folder / "vocab.txt")) return folder / "vocab.txt";
+  std::vector<fs::path> models;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".model") models.push_back(entry.path());
+  if (models.empty()) return std::nullopt;
+  if (models.size() == 1) return models[0];
+  throw ConfigError("vocabulary '{}': the folder holds no vocab.txt and {} *.model files; name the file itself",
+                    folder.string(), models.size());
+}
 
 void TokenizerOptions::visit_fields(OptionVisitor& v) {
   v("vocabulary", vocabulary,

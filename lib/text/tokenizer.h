@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,6 +73,10 @@ struct TokenizerOptions {
 
   void visit_fields(OptionVisitor& v);
 };
+
+/// The vocabulary of a folder: its vocab.txt, or its only *.model; nothing if it has neither. ConfigError where several
+/// models leave the choice open.
+std::optional<std::filesystem::path> vocabulary_in(const std::filesystem::path& folder);
 
 /// Loads a vocabulary or model. DataError names file and line of what is wrong with it; ConfigError where an option
 /// does not apply.
