@@ -18,6 +18,7 @@ enum class Purpose : std::uint32_t {
   Synthetic = 8,
   Bootstrap = 9,
   Test = 10,
+  RankOrder = 11,
 };
 
 /// Philox4x32-10 (Salmon et al., SC 2011): four 32-bit words from a 128-bit counter and a 64-bit key.

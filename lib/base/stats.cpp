@@ -92,6 +92,28 @@ Interval bootstrap_ratio_interval(std::span<const double> a, std::span<const dou
   return {quantile_of_sorted(ratios, 0.025), quantile_of_sorted(ratios, 0.975)};
 }
 
+Interval median_interval(std::span<const double> values) {
+  EFLOPS_CHECK(!values.empty(), "median interval of nothing");
+  const std::vector<double> ordered = sorted(values);
+  const auto n = static_cast<double>(ordered.size());
+  // The largest k for which fewer than k of n values below the median have a chance of at most 2.5 %: then the median
+  // lies between the k-th and the k-th last value with 95 %.
+  double chance = std::exp2(-n);  // of exactly `below` values below it
+  double sum = 0;
+  std::size_t k = 0;
+  for (double below = 0; below < n / 2; ++below) {
+    sum += chance;
+    if (sum > 0.025) break;
+    ++k;
+    chance *= (n - below) / (below + 1);
+  }
+  if (n > 1000) {  // 2^-n is no double any more; the normal approximation is exact enough
+    k = static_cast<std::size_t>(std::floor(n / 2 - 0.98 * std::sqrt(n)));
+  }
+  if (k == 0) return {ordered.front(), ordered.back()};
+  return {ordered[k - 1], ordered[ordered.size() - k]};
+}
+
 Interval mean_interval(std::span<const double> values) {
   const double centre = mean(values);
   if (values.size() < 2) return {centre, centre};

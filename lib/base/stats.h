@@ -25,6 +25,10 @@ Interval binomial_interval(std::int64_t successes, std::int64_t trials);
 /// counter-based draws so that the same samples give the same interval.
 Interval bootstrap_ratio_interval(std::span<const double> a, std::span<const double> b, std::uint64_t seed = 1);
 
+/// 95 % interval of the median between two order statistics, from the binomial distribution alone: nothing is assumed
+/// of the values. The whole range for fewer than 6 values, which cannot give 95 %.
+Interval median_interval(std::span<const double> values);
+
 /// Two-sided 95 % Student t interval of the mean; [mean, mean] for one value.
 Interval mean_interval(std::span<const double> values);
 

@@ -64,6 +64,21 @@ function(eflops_test)
     PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
 endfunction()
 
+# eflops_mpi_test(NAME x RANKS n TIMEOUT s SOURCES ... USES modules...)
+# A program with its own main that runs as one test on n ranks, more than the cores if need be.
+function(eflops_mpi_test)
+  cmake_parse_arguments(PARSE_ARGV 0 T "" "NAME;RANKS;TIMEOUT" "SOURCES;USES")
+  add_executable(${T_NAME} ${T_SOURCES})
+  target_link_libraries(${T_NAME} PRIVATE eflops_flags GTest::gmock GTest::gtest MPI::MPI_CXX)
+  foreach(used IN LISTS T_USES)
+    target_link_libraries(${T_NAME} PRIVATE eflops_${used})
+  endforeach()
+  set_target_properties(${T_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${T_NAME} COMMAND ${MPIEXEC_EXECUTABLE} -n ${T_RANKS} --oversubscribe --bind-to none $<TARGET_FILE:${T_NAME}>)
+  set_tests_properties(${T_NAME} PROPERTIES LABELS mpi TIMEOUT ${T_TIMEOUT} PROCESSORS 2
+    ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+endfunction()
+
 # eflops_script_test(NAME x LABEL cli TIMEOUT s COMMAND ...): any command as a test; exit 77 is a skip with a printed reason.
 function(eflops_script_test)
   cmake_parse_arguments(PARSE_ARGV 0 S "" "NAME;LABEL;TIMEOUT" "COMMAND")

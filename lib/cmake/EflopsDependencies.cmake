@@ -9,6 +9,8 @@ find_package(CLI11 REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+set(MPI_CXX_SKIP_MPICXX TRUE) # the C interface alone
+find_package(MPI REQUIRED COMPONENTS CXX)
 if(EFLOPS_PARALLEL STREQUAL openmp)
   find_package(OpenMP REQUIRED)
 endif()

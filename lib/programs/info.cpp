@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "comm/mpi_session.h"
 #include "experiment/provenance.h"
 #include "machine/binding.h"
 #include "machine/machine.h"
@@ -74,7 +75,7 @@ void run_info_summary(const Invocation& call) {
   print_line("threads", machine::placement(machine, threads));
   print_line("precisions", machine.has_native_bf16() ? "f32, bf16 (the CPU computes on bf16)"
                                                      : "f32; bf16 only emulated: this CPU has no AVX512-BF16 or AMX");
-  print_line("transports", "none in this version: every program is one process");
+  print_line("transports", fmt::format("shm, tcp, mpi ({})", comm::MpiSession::library()));
   fmt::print("\n{}", build_text(call.program));
   if (const std::string problem = machine::binding_problem(machine, threads); !problem.empty())
     fmt::print("\nwarning: {}\n", problem);

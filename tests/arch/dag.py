@@ -41,7 +41,7 @@ DOORS = {
 # POSIX, Linux and C headers we use, and the C++ standard library (names without a suffix).
 SYSTEM = re.compile(
     r"^[a-z_0-9]+$|^c[a-z]+$|^(sys|linux|net|netinet|arpa)/\w+\.h$|"
-    r"^(fcntl|unistd|signal|dirent|poll|pthread|sched|spawn|glob|dlfcn|cxxabi|execinfo|netdb|"
+    r"^(fcntl|ifaddrs|unistd|signal|dirent|poll|pthread|sched|spawn|glob|dlfcn|cxxabi|execinfo|netdb|"
     r"errno|math|stdint|stdio|stdlib|string|time|cpuid|fenv|termios)\.h$"
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -50,6 +50,29 @@ TEST(Stats, BootstrapIntervalHoldsTheRatioAndIsReproducible) {
   EXPECT_EQ(bootstrap_ratio_interval(a, b).low, interval.low);
 }
 
+// Binomial(n, 1/2): of 20 values at most 5 lie below the median with 2.07 %, at most 6 with 5.8 %; so the 6th to the
+// 15th. Of 6 all lie above with 1.6 %; of 5 with 3.1 %, which is too much, and the whole range is all there is.
+TEST(Stats, MedianIntervalIsThatOfTheOrderStatistics) {
+  Values values;
+  for (int i = 1; i <= 20; ++i) values.push_back((i * 7) % 23);  // any order
+  std::vector<double> ordered = values;
+  std::sort(ordered.begin(), ordered.end());
+  EXPECT_EQ(median_interval(values).low, ordered[5]);
+  EXPECT_EQ(median_interval(values).high, ordered[14]);
+  EXPECT_EQ(median_interval(Values{6, 1, 5, 2, 4, 3}).low, 1);
+  EXPECT_EQ(median_interval(Values{6, 1, 5, 2, 4, 3}).high, 6);
+  EXPECT_EQ(median_interval(Values{3, 1, 2, 9, 4}).high, 9);
+  EXPECT_EQ(median_interval(Values{4}).low, 4);
+}
+
+// Beyond 1,000 values by the normal approximation: 5,000 ± 0.98·sqrt(10,000) = ranks 4,902 and 5,099 (from 1).
+TEST(Stats, MedianIntervalOfManyValues) {
+  Values values;
+  for (int i = 1; i <= 10000; ++i) values.push_back(i);
+  EXPECT_EQ(median_interval(values).low, 4902);
+  EXPECT_EQ(median_interval(values).high, 5099);
+}
+
 // t(4, 97.5 %) = 2.776; values 1..5: mean 3, sd sqrt(2.5), half width 2.776·1.5811/2.2361 = 1.9629.
 TEST(Stats, MeanIntervalIsStudents) {
   const Interval interval = mean_interval(Values{1, 2, 3, 4, 5});

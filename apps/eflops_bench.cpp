@@ -1,0 +1,36 @@
+#include "apps/command_line.h"
+#include "programs/bench_collective.h"
+
+int main(int argc, char** argv) {
+  using namespace eflops;
+  using coll::Collective;
+  programs::BenchOptions options;
+  const auto verb = [&options](const char* name, Collective collective, const char* help,
+                               std::vector<std::string> examples) {
+    return programs::Verb{
+        .name = name,
+        .help = help,
+        .options = OptionSet(options),
+        .run = [&options,
+                collective](const programs::Invocation& call) { programs::run_bench(collective, options, call); },
+        .estimate = [&options,
+                     collective](const programs::Invocation&) { programs::estimate_bench(collective, options); },
+        .examples = std::move(examples)};
+  };
+  return apps::run_program(
+      {.name = "eflops-bench",
+       .help = "measures collectives between processes, with every result checked",
+       .verbs = {verb("", Collective::Allreduce, "allreduce on this host, 8 B to 128 MiB", {"eflops-bench"}),
+                 verb("allreduce", Collective::Allreduce, "the sum of all ranks' data, on every rank",
+                      {"eflops-bench allreduce -b 1K -e 16M -f 4 --algorithm all",
+                       "eflops-bench allreduce --transport tcp -e 1M --format nccl"}),
+                 verb("reduce-scatter", Collective::ReduceScatter, "a block of the sum on each rank",
+                      {"eflops-bench reduce-scatter -e 1M"}),
+                 verb("all-gather", Collective::AllGather, "every rank's block on every rank",
+                      {"eflops-bench all-gather -e 1M"}),
+                 verb("broadcast", Collective::Broadcast, "one rank's data on every rank",
+                      {"eflops-bench broadcast -e 1M --root 1"}),
+                 verb("alltoall", Collective::AllToAll, "a block from every rank for every rank",
+                      {"eflops-bench alltoall -e 1M"})}},
+      argc, argv);
+}

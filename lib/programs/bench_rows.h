@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/table.h"
+#include "coll/rank_map.h"
+#include "programs/bench_options.h"
+
+namespace eflops::programs {
+
+/// One row to measure.
+struct PlannedRow {
+  std::string algorithm;  ///< a name of coll::algorithms, never auto
+  bench::RowRequest request;
+};
+
+/// The rows of a run in the order of the table: sizes, then algorithms, then places. Sizes are rounded down to whole
+/// elements (all-to-all: to whole blocks of each rank). ConfigError for options that do not fit each other.
+std::vector<PlannedRow> plan_rows(coll::Collective collective, const BenchOptions& options, int ranks);
+
+/// The rank map that the options name, for `ranks` ranks.
+coll::RankMap rank_map(const BenchOptions& options, int ranks);
+
+/// The algorithm that `auto` stands for: few steps for small data, few bytes for large, everyone to everyone where all
+/// ranks are on one server. A built-in rule, until a measured table replaces it.
+std::string automatic(coll::Collective collective, int ranks, std::int64_t bytes, bool one_server);
+
+}  // namespace eflops::programs

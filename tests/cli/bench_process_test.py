@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""eflops-bench as users run it, on ranks that it starts itself. usage: bench_process_test.py BIN"""
+
+import glob
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from processes import ProcessTest
+
+QUICK = ["-n", "3", "-w", "1", "--ranks", "2"]
+
+
+def data_rows(text):
+    """The words of every line that is not a comment."""
+    return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+
+
+class Bench(ProcessTest):
+    """Tables, records, errors, and ranks that die or stop."""
+
+    def test_a_row_for_every_size_and_place_with_consistent_columns(self):
+        text = self.succeed("allreduce", "-b", "8", "-e", "1M", "-f", "4", *QUICK)
+        rows = data_rows(text)
+        sizes = [8 * 4**i for i in range(9)]
+        self.assertEqual([(int(row[0]), row[2]) for row in rows], [(s, p) for s in sizes for p in ("out", "in")])
+        for row in rows:
+            size, count, _, _, n, low, p50, _, high = row[:9]
+            self.assertEqual(int(count), int(size) // 4)
+            self.assertEqual(n, "3")
+            self.assertLessEqual(float(low), float(p50))
+            self.assertLessEqual(float(p50), float(high))
+            algbw, busbw, wrong = row[10:13]
+            # 2 ranks: the factor 2(p-1)/p is 1.
+            self.assertEqual(algbw, busbw)
+            self.assertEqual(wrong, "0")
+            self.assertAlmostEqual(float(algbw), int(size) / float(p50) * 1e-3, delta=0.002 + 0.01 * float(algbw))
+        self.assertIn("# wrong elements: 0\n", text)
+        self.assertIn("# rows: 18 ran, 0 did not\n", text)
+        self.assertRegex(text, r"# allreduce  ranks 2 on \S+  transport shm ")
+
+    def test_every_collective_transport_type_and_reduction(self):
+        for verb in ("allreduce", "reduce-scatter", "all-gather", "broadcast", "alltoall"):
+            for transport in ("shm", "tcp", "mpi"):
+                rows = data_rows(
+                    self.succeed(verb, "-b", "0", "-e", "64K", "-f", "64", "--transport", transport, *QUICK)
+                )
+                self.assertGreater(len(rows), 3, (verb, transport))
+                self.assertEqual({row[12] for row in rows}, {"0"}, (verb, transport))
+        for element in ("f32", "double", "bfloat16", "half", "int8", "u8", "int", "u32", "i64", "u64"):
+            for reduction in ("sum", "prod", "min", "max", "avg"):
+                text = self.succeed("-b", "1000", "-e", "1000", "-d", element, "-o", reduction, *QUICK)
+                self.assertEqual([row[12] for row in data_rows(text)], ["0", "0"], (element, reduction))
+
+    def test_all_algorithms_on_three_ranks_and_a_row_that_cannot_run_says_why(self):
+        text = self.succeed("reduce-scatter", "-b", "999", "-e", "999", "--algorithm", "all", "--place", "out",
+                            "-n", "2", "--ranks", "3")  # fmt: skip
+        rows = {row[3]: row for row in data_rows(text)}
+        self.assertEqual(set(rows), {"ring", "halving", "direct"})
+        self.assertIn("skipped: needs a power of two of ranks, not 3", " ".join(rows["halving"]))
+        self.assertEqual(rows["halving"][12], "n/a")
+        self.assertEqual(rows["ring"][12], "0")
+        self.assertIn("# rows: 2 ran, 1 did not\n", text)
+
+    def test_nccl_format_has_its_columns_and_literal_footers(self):
+        text = self.succeed("-b", "1K", "-e", "4K", "--format", "nccl", *QUICK)
+        rows = data_rows(text)
+        self.assertEqual([row[:5] for row in rows], [[str(s), str(s // 4), "float", "sum", "-1"] for s in (1024, 2048, 4096)])
+        for row in rows:
+            self.assertEqual(len(row), 13)
+            self.assertEqual((row[8], row[12]), ("0", "0"))
+        self.assertRegex(text, r"\n# Out of bounds values : 0 OK\n# Avg bus bandwidth    : [0-9.e-]+\n#\n$")
+
+    def test_records_hold_every_sample_and_what_ran(self):
+        self.succeed("-b", "1K", "-e", "2K", "--place", "out", "--record", "rows.jsonl", *QUICK)
+        records = [json.loads(line) for line in self.read("rows.jsonl").splitlines()]
+        self.assertEqual([record["facts"]["size_bytes"] for record in records], [1024, 2048])
+        for record in records:
+            self.assertEqual(record["status"], "complete")
+            self.assertEqual(record["verification"]["outcome"], "passed")
+            self.assertEqual(len(record["measurements"][0]["samples"]), 3)
+            self.assertEqual(record["facts"]["transport"], "shm")
+            self.assertEqual(record["facts"]["algorithm"], "recursive-doubling")
+            self.assertEqual(record["provenance"]["ranks"], 2)
+
+    def test_one_rank_has_no_bus_bandwidth(self):
+        text = self.succeed("-b", "1K", "-e", "1K", "--ranks", "1", "-n", "2")
+        self.assertEqual({row[11] for row in data_rows(text)}, {"n/a"})
+
+    def test_bad_options_are_one_line_before_any_rank_starts(self):
+        for words, message in (
+            (["-b", "8Q"], "begin: '8Q' is no size"),
+            (["-b", "16", "-e", "8"], "from 16 to 8 bytes is no sweep"),
+            (["-d", "f31"], "'f31' is no element type; there are f32"),
+            (["-o", "mean"], "'mean' is no reduction; there are sum prod"),
+            (["--algorithm", "rng"], "allreduce has no algorithm 'rng'; there are ring"),
+            (["--cadence", "streaming", "--place", "in"], "cadence streaming needs place out"),
+        ):
+            self.assertIn(message, self.fail_with(2, *words, "--ranks", "2"))
+
+    def test_dry_run_starts_nothing(self):
+        self.assertIn("rows; largest buffers", self.succeed("allreduce", "-e", "1M", "--dry-run"))
+
+    def start(self, *words):
+        """A long run in the background, once its first row is out."""
+        run = subprocess.Popen(
+            [self.program, "-b", "1M", "-e", "1M", "-n", "1000000", "--ranks", "3", *words],
+            cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.addCleanup(run.kill)
+        for line in run.stdout:
+            if line.startswith("#") and "(us)" in line:
+                return run
+        self.fail(run.stderr.read())
+        return None
+
+    @staticmethod
+    def ranks_of(run):
+        """Rank -> process, of the ranks that a launcher has started."""
+        found = {}
+        for path in glob.glob("/proc/[0-9]*/environ"):
+            try:
+                with open(path, "rb") as source:
+                    variables = dict(v.split(b"=", 1) for v in source.read().split(b"\0") if b"=" in v)
+                with open(path.replace("environ", "stat"), encoding="ascii") as source:
+                    parent = int(re.sub(r".*\)", "", source.read()).split()[1])
+            except OSError:
+                continue
+            if parent == run.pid and b"OMPI_COMM_WORLD_RANK" in variables:
+                found[int(variables[b"OMPI_COMM_WORLD_RANK"])] = int(path.split("/")[2])
+        return found
+
+    # known_faults C37: SIGKILL ends the job; a stopped rank hung it for ever.
+    def test_each_killed_rank_ends_the_job_within_five_seconds(self):
+        for transport in ("shm", "tcp", "mpi"):
+            for rank in range(3):
+                run = self.start("--transport", transport)
+                os.kill(self.ranks_of(run)[rank], signal.SIGKILL)
+                begin = time.monotonic()
+                _, stderr = run.communicate(timeout=60)
+                self.assertNotEqual(run.returncode, 0, transport)
+                self.assertLess(time.monotonic() - begin, 5, transport)
+                self.assertRegex(stderr, rf"rank {rank}\b", transport)
+        self.assertEqual(glob.glob(f"/dev/shm/eflops-*-{run.pid}-*"), [])
+
+    def test_each_stopped_rank_ends_the_job_at_the_deadline_with_who_waits_for_whom(self):
+        for transport in ("shm", "tcp", "mpi"):
+            for rank in range(3):
+                run = self.start("--transport", transport, "--timeout", "1")
+                stopped = self.ranks_of(run)[rank]
+                os.kill(stopped, signal.SIGSTOP)
+                try:
+                    _, stderr = run.communicate(timeout=60)
+                finally:
+                    try:
+                        os.kill(stopped, signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
+                self.assertNotEqual(run.returncode, 0, transport)
+                self.assertRegex(stderr, rf"rank \d has waited .* rank {rank}\b", transport)
+
+    def test_ranks_that_were_not_started_are_an_error(self):
+        line = self.fail_with(4, "-e", "8", "--ranks", "4", env={"OMPI_COMM_WORLD_SIZE": "4"})
+        self.assertIn("runs alone although OMPI_COMM_WORLD_SIZE=4", line)
+
+
+if __name__ == "__main__":
+    Bench.program = os.path.join(sys.argv.pop(1), "eflops-bench")
+    unittest.main()
