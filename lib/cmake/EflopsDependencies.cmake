@@ -11,6 +11,7 @@ pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 set(MPI_CXX_SKIP_MPICXX TRUE) # the C interface alone
 find_package(MPI REQUIRED COMPONENTS CXX)
+pkg_check_modules(ompi QUIET ompi-c) # for its version
 if(EFLOPS_PARALLEL STREQUAL openmp)
   find_package(OpenMP REQUIRED)
 endif()

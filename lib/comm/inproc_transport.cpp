@@ -5,17 +5,15 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <new>
 
 #include "base/error.h"
 #include "comm/open_posts.h"
+#include "comm/private_memory.h"
 #include "comm/rank_threads.h"
 
 namespace eflops::comm {
 
 namespace {
-
-constexpr std::align_val_t kAlignment{64};
 
 /// A send that its receiver has not taken yet.
 struct Offer {
@@ -60,13 +58,7 @@ class InprocTransport final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(state_->boxes.size()); }
 
-  std::shared_ptr<std::byte> allocate(std::int64_t bytes) override {
-    const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
-    std::shared_ptr<std::byte> memory(static_cast<std::byte*>(::operator new(size, kAlignment)),
-                                      [](std::byte* p) { ::operator delete(p, kAlignment); });
-    std::memset(memory.get(), 0, size);
-    return memory;
-  }
+  std::shared_ptr<std::byte> allocate(std::int64_t bytes) override { return private_memory(bytes); }
   void register_buffer(std::span<std::byte> /*buffer*/) override {}
 
   Ticket post_send(int peer, std::span<const std::byte> bytes) override {

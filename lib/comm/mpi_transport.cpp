@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <deque>
 #include <list>
 #include <map>
-#include <new>
 #include <thread>
 
 #include "base/error.h"
 #include "comm/mpi_check.h"
 #include "comm/open_posts.h"
+#include "comm/private_memory.h"
 
 namespace eflops::comm {
 namespace {
@@ -88,14 +87,7 @@ class MpiTransport final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
 
-  std::shared_ptr<std::byte> allocate(std::int64_t bytes) override {
-    constexpr std::align_val_t kAlignment{64};
-    const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
-    std::shared_ptr<std::byte> memory(static_cast<std::byte*>(::operator new(size, kAlignment)),
-                                      [](std::byte* p) { ::operator delete(p, kAlignment); });
-    std::memset(memory.get(), 0, size);
-    return memory;
-  }
+  std::shared_ptr<std::byte> allocate(std::int64_t bytes) override { return private_memory(bytes); }
   void register_buffer(std::span<std::byte> /*buffer*/) override {}
 
   Ticket post_send(int peer, std::span<const std::byte> bytes) override {
