@@ -58,12 +58,6 @@ std::byte* mapped(int descriptor, std::int64_t bytes, const std::string& name) {
   return static_cast<std::byte*>(memory);
 }
 
-std::string free_space() {
-  struct statvfs status {};
-  if (::statvfs(kFolder, &status) != 0) return "an unknown amount";
-  return fmt::format("{} bytes", static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize);
-}
-
 }  // namespace
 
 ShmSegment ShmSegment::create(std::int64_t bytes) {
@@ -73,12 +67,12 @@ ShmSegment ShmSegment::create(std::int64_t bytes) {
   const int descriptor = ::shm_open(segment.name_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) throw CommError("{}{}: cannot make it: {}", kFolder, segment.name_, std::strerror(errno));
   segment.owner_ = true;
-  const std::string free = free_space();
+  const std::int64_t free = shm_free_bytes();
   // Without the reservation a full file system would kill the process at its first write (known_faults C34).
   const int error = ::posix_fallocate(descriptor, 0, bytes);
   if (error != 0) {
     ::close(descriptor);
-    throw CommError("{}: cannot reserve {} bytes of shared memory, {} are free: {}", kFolder, bytes, free,
+    throw CommError("{}: cannot reserve {} bytes of shared memory, {} bytes are free: {}", kFolder, bytes, free,
                     std::strerror(error));
   }
   segment.data_ = mapped(descriptor, bytes, segment.name_);
@@ -115,6 +109,12 @@ ShmSegment& ShmSegment::operator=(ShmSegment&& other) noexcept {
   size_ = other.size_;
   owner_ = std::exchange(other.owner_, false);
   return *this;
+}
+
+std::int64_t shm_free_bytes() {
+  struct statvfs status {};
+  if (::statvfs(kFolder, &status) != 0) return 0;
+  return static_cast<std::int64_t>(status.f_bavail * status.f_frsize);
 }
 
 int remove_dead_segments() {

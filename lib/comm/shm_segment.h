@@ -33,6 +33,9 @@ class ShmSegment {
   bool owner_ = false;
 };
 
+/// Bytes that new segments may still take; 0 where /dev/shm does not tell.
+std::int64_t shm_free_bytes();
+
 /// Removes the segments whose process has ended, of this user and process name space; returns how many. Segments of
 /// living processes stay.
 int remove_dead_segments();

@@ -17,6 +17,7 @@
 #include "coll/algorithms.h"
 #include "comm/agreement.h"
 #include "comm/mpi_session.h"
+#include "comm/shm_segment.h"
 #include "comm/shm_transport.h"
 #include "comm/small_collectives.h"
 #include "comm/tcp_transport.h"
@@ -115,6 +116,14 @@ std::string obstacle(Bench& bench, const PlannedRow& row) {
     } else if (needed > 0.9 * available) {
       reason = fmt::format("needs {} on this host, {} are free", format_bytes(static_cast<std::uint64_t>(needed)),
                            format_bytes(static_cast<std::uint64_t>(available)));
+    } else if (bench.transport.name() == "shm" && bench.options.registered) {
+      const std::int64_t shared = (row.request.place == bench::Place::Out ? 2 : 1) * buffer * bench.head.ranks;
+      const std::int64_t free = comm::shm_free_bytes();
+      if (shared > free) {
+        reason = fmt::format("needs {} of /dev/shm, {} are free (or --registered false)",
+                             format_bytes(static_cast<std::uint64_t>(shared)),
+                             format_bytes(static_cast<std::uint64_t>(free)));
+      }
     }
     const auto length = std::min(reason.size(), text.size() - 1);
     std::transform(reason.begin(), reason.begin() + static_cast<std::ptrdiff_t>(length), text.begin(),

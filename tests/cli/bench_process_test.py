@@ -67,6 +67,20 @@ class Bench(ProcessTest):
         self.assertEqual(rows["ring"][12], "0")
         self.assertIn("# rows: 2 ran, 1 did not\n", text)
 
+    # known_faults C34: a container's /dev/shm often has 64 MB.
+    def test_sizes_beyond_a_small_dev_shm_are_skipped_and_the_sweep_goes_on(self):
+        mount = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=1m tmpfs /dev/shm && exec "$0" "$@"']
+        if subprocess.run([*mount, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("this machine forbids mounts in a user namespace")
+        run = subprocess.run(
+            [*mount, self.program, "-b", "64K", "-e", "1M", "-f", "4", "--place", "out", *QUICK],
+            cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        self.assertEqual(run.returncode, 0, run.stderr)
+        rows = {int(row[0]): row for row in data_rows(run.stdout)}
+        self.assertEqual(rows[65536][12], "0")
+        self.assertRegex(" ".join(rows[1048576][13:]), r"^skipped: needs 4.00? MiB of /dev/shm, .* are free")
+
     def test_nccl_format_has_its_columns_and_literal_footers(self):
         text = self.succeed("-b", "1K", "-e", "4K", "--format", "nccl", *QUICK)
         rows = data_rows(text)
