@@ -68,6 +68,10 @@ std::byte* Executor::at(const Memories& memories, Memory memory, std::int64_t el
   return begin + element * element_bytes_;
 }
 
+const std::byte* Executor::base_of(const Memories& memories, const Operation& operation) const {
+  return at(memories, operation.with_input ? Memory::Input : operation.memory, operation.range.begin);
+}
+
 void Executor::end(int operation) {
   --left_;
   for (const int next : plan_.operations[static_cast<std::size_t>(operation)].then) {
@@ -84,7 +88,7 @@ void Executor::do_local(const Memories& memories) {
     std::byte* const target = at(memories, operation.memory, operation.range.begin);
     const std::byte* const source = at(memories, operation.from, operation.source_begin);
     if (operation.reduces) {
-      kernels::reduce(reduction_, element_, target, source, target, operation.range.size());
+      kernels::reduce(reduction_, element_, base_of(memories, operation), source, target, operation.range.size());
     } else {
       std::memcpy(target, source, static_cast<std::size_t>(operation.range.size() * element_bytes_));
     }
@@ -103,7 +107,8 @@ void Executor::post(Channel& channel, const Memories& memories) {
     const Ticket ticket =
         operation.kind == Operation::Kind::Send
             ? transport_.post_send(operation.peer, bytes)
-            : transport_.post_receive(operation.peer, bytes, {operation.reduces, reduction_, element_});
+            : transport_.post_receive(operation.peer, bytes,
+                                      {operation.reduces, reduction_, element_, base_of(memories, operation)});
     posted_.emplace_back(ticket, index);
     ++channel.next;
     ++channel.open;

@@ -38,6 +38,8 @@ class Executor {
   };
 
   std::byte* at(const Memories& memories, Memory memory, std::int64_t element) const;
+  /// What an operation that reduces takes beside what comes.
+  const std::byte* base_of(const Memories& memories, const Operation& operation) const;
   void end(int operation);
   void do_local(const Memories& memories);
   void post(Channel& channel, const Memories& memories);

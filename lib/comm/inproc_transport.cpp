@@ -1,7 +1,6 @@
 #include "comm/inproc_transport.h"
 
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -159,14 +158,7 @@ class InprocTransport final : public Transport {
       state_->fail(reason);
       throw CommError("{}", reason);
     }
-    if (!receive.arrival.reduces) {
-      std::memcpy(receive.target.data(), offer.bytes.data(), offer.bytes.size());
-      return;
-    }
-    const std::int64_t elements =
-        static_cast<std::int64_t>(offer.bytes.size()) / kernels::bytes_of(receive.arrival.element);
-    kernels::reduce(receive.arrival.reduction, receive.arrival.element, receive.target.data(), offer.bytes.data(),
-                    receive.target.data(), elements);
+    arrive(receive.arrival, offer.bytes, receive.target.data(), 0);
   }
 
   std::shared_ptr<InprocWorld::State> state_;

@@ -238,9 +238,8 @@ class MpiTransport final : public Transport {
     if (way.direction == Direction::Receive) check_received(way, piece, status, error);
     if (error != MPI_SUCCESS) give_up(fmt::format("rank {} and rank {}: {}", rank_, way.peer, mpi_text(error)));
     if (piece.staging) {
-      std::byte* const target = posted.bytes + piece.offset;
-      kernels::reduce(posted.arrival.reduction, posted.arrival.element, target, piece.staging.get(), target,
-                      piece.size / kernels::bytes_of(posted.arrival.element));
+      arrive(posted.arrival, {piece.staging.get(), static_cast<std::size_t>(piece.size)}, posted.bytes + piece.offset,
+             piece.offset);
     }
     posted.finished += piece.size;
     if (posted.finished == posted.size) {

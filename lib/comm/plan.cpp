@@ -72,9 +72,43 @@ class Touched {
   std::map<std::int64_t, Piece> pieces_;  // by begin; they do not overlap
 };
 
+/// The elements of Data that hold something.
+class Written {
+ public:
+  /// The parts of a range that are not written, in order.
+  std::vector<Range> gaps(Range range) const {
+    std::vector<Range> found;
+    std::int64_t at = range.begin;
+    auto piece = pieces_.upper_bound(range.begin);
+    if (piece != pieces_.begin()) at = std::max(at, std::prev(piece)->second);
+    for (; piece != pieces_.end() && piece->first < range.end; ++piece) {
+      if (piece->first > at) found.push_back({at, piece->first});
+      at = std::max(at, piece->second);
+    }
+    if (at < range.end) found.push_back({at, range.end});
+    return found;
+  }
+
+  void add(Range range) {
+    for (const Range gap : gaps(range)) {
+      // Joined to the piece that ends where the gap begins, so that whole ranges stay few pieces.
+      auto after = pieces_.upper_bound(gap.begin);
+      if (after != pieces_.begin() && std::prev(after)->second == gap.begin) {
+        std::prev(after)->second = gap.end;
+      } else {
+        pieces_[gap.begin] = gap.end;
+      }
+    }
+  }
+
+ private:
+  std::map<std::int64_t, std::int64_t> pieces_;  // begin to end; they do not overlap
+};
+
 class Planner {
  public:
-  Planner(int rank, std::int64_t segment_elements) : rank_(rank), segment_(segment_elements) {}
+  Planner(int rank, std::int64_t segment_elements, Origin origin)
+      : rank_(rank), segment_(segment_elements), origin_(origin) {}
 
   /// Transfers [first, last) of a schedule: one round.
   void add_round(const Transfer* first, const Transfer* last) {
@@ -85,7 +119,9 @@ class Planner {
         own.push_back(send);
       } else {
         for_segments(send->range, [&](Range part) {
-          add({.kind = Operation::Kind::Send, .peer = send->peer, .memory = memory_of(*send), .range = part});
+          const Memory memory = send->buffer == coll::Buffer::Data ? readable(part) : memory_of(*send);
+          add({.kind = Operation::Kind::Send, .peer = send->peer, .memory = memory, .range = part});
+          if (memory == memory_of(*send)) sent_.push_back({send->buffer, part});
         });
       }
     }
@@ -96,7 +132,7 @@ class Planner {
         EFLOPS_CHECK(next_own < own.size(), "rank {} receives from itself what it does not send", rank_);
         move(memory_of(*own[next_own]), own[next_own]->range.begin, *receive);
         ++next_own;
-      } else if (must_be_staged(first, receives, *receive)) {
+      } else if (must_be_staged(*receive)) {
         const Transfer to_stage{receive->round, receive->peer, Kind::Copy, receive->buffer, receive->range};
         add_receive(to_stage, Memory::Stage, staged);
         later_.push_back({receive, staged});
@@ -107,10 +143,12 @@ class Planner {
     }
     for (const auto& [receive, at] : later_) move(Memory::Stage, at, *receive);
     later_.clear();
+    sent_.clear();
     plan_.stage_elements = std::max(plan_.stage_elements, staged);
   }
 
-  Plan finish(std::int64_t scratch_elements) {
+  Plan finish(std::int64_t scratch_elements, Range result) {
+    if (origin_ == Origin::Input) fill(result);
     plan_.scratch_elements = scratch_elements;
     return std::move(plan_);
   }
@@ -118,14 +156,49 @@ class Planner {
  private:
   static Memory memory_of(const Transfer& transfer) { return static_cast<Memory>(transfer.buffer); }
 
-  static bool overlap(const Transfer& a, const Transfer& b) {
-    return a.buffer == b.buffer && a.range.begin < b.range.end && b.range.begin < a.range.end;
+  static bool overlap(Range a, Range b) { return a.begin < b.end && b.begin < a.end; }
+
+  /// Whether the rank sends from where it receives, or a receive before this one for the same elements was staged.
+  bool must_be_staged(const Transfer& receive) const {
+    const auto same = [&](coll::Buffer buffer, Range range) {
+      return buffer == receive.buffer && overlap(range, receive.range);
+    };
+    return std::any_of(sent_.begin(), sent_.end(), [&](const auto& send) { return same(send.first, send.second); }) ||
+           std::any_of(later_.begin(), later_.end(),
+                       [&](const auto& other) { return same(other.first->buffer, other.first->range); });
   }
 
-  /// Whether the rank sends what it receives, or a receive before this one for the same elements was staged.
-  bool must_be_staged(const Transfer* first_send, const Transfer* last_send, const Transfer& receive) const {
-    return std::any_of(first_send, last_send, [&](const Transfer& send) { return overlap(send, receive); }) ||
-           std::any_of(later_.begin(), later_.end(), [&](const auto& other) { return overlap(*other.first, receive); });
+  /// Copies the elements of the range that Data does not hold yet from Input.
+  void fill(Range range) {
+    for (const Range gap : written_.gaps(range)) {
+      for_segments(gap, [&](Range part) {
+        add({.kind = Operation::Kind::Local,
+             .peer = rank_,
+             .memory = Memory::Data,
+             .range = part,
+             .from = Memory::Input,
+             .source_begin = part.begin});
+      });
+    }
+    written_.add(range);
+  }
+
+  /// Where to read elements of Data: in Input if Data holds none of them. Where it holds some, the others are filled
+  /// in.
+  Memory readable(Range range) {
+    if (origin_ == Origin::Data) return Memory::Data;
+    const std::vector<Range> gaps = written_.gaps(range);
+    if (gaps.size() == 1 && gaps[0] == range) return Memory::Input;
+    fill(range);
+    return Memory::Data;
+  }
+
+  /// Notes that elements of a memory get written, and whether a reduction into them reads Input instead.
+  bool takes_input(Memory memory, Range range, bool reduces) {
+    if (origin_ == Origin::Data || memory != Memory::Data) return false;
+    const bool with_input = reduces && readable(range) == Memory::Input;
+    written_.add(range);
+    return with_input;
   }
 
   void for_segments(Range range, const auto& visit) const {
@@ -137,8 +210,11 @@ class Planner {
 
   void add_receive(const Transfer& receive, Memory memory, std::int64_t begin) {
     for_segments({begin, begin + receive.range.size()}, [&](Range part) {
+      const bool reduces = receive.kind == Kind::Reduce;
+      const bool with_input = takes_input(memory, part, reduces);
       add({.kind = Operation::Kind::Receive,
-           .reduces = receive.kind == Kind::Reduce,
+           .with_input = with_input,
+           .reduces = reduces,
            .peer = receive.peer,
            .memory = memory,
            .range = part});
@@ -148,8 +224,11 @@ class Planner {
   /// A move inside the rank, from `from` at source_begin to where `receive` wants it.
   void move(Memory from, std::int64_t source_begin, const Transfer& receive) {
     for_segments(receive.range, [&](Range part) {
+      const bool reduces = receive.kind == Kind::Reduce;
+      const bool with_input = takes_input(memory_of(receive), part, reduces);
       add({.kind = Operation::Kind::Local,
-           .reduces = receive.kind == Kind::Reduce,
+           .with_input = with_input,
+           .reduces = reduces,
            .peer = rank_,
            .memory = memory_of(receive),
            .range = part,
@@ -177,23 +256,26 @@ class Planner {
 
   int rank_;
   std::int64_t segment_;
+  Origin origin_;
+  Written written_;  // with Origin::Input
   Plan plan_;
   std::array<Touched, 4> touched_;
+  std::vector<std::pair<coll::Buffer, Range>> sent_;             // what this round's sends read
   std::vector<std::pair<const Transfer*, std::int64_t>> later_;  // staged receives of this round and where they lie
 };
 
 }  // namespace
 
-Plan plan_of(const coll::RankSchedule& schedule, int rank, std::int64_t segment_elements) {
+Plan plan_of(const coll::RankSchedule& schedule, int rank, std::int64_t segment_elements, Origin origin, Range result) {
   EFLOPS_CHECK(segment_elements >= 0, "segments of {} elements", segment_elements);
-  Planner planner(rank, segment_elements);
+  Planner planner(rank, segment_elements, origin);
   const Transfer* const end = schedule.transfers.data() + schedule.transfers.size();
   for (const Transfer* first = schedule.transfers.data(); first != end;) {
     const Transfer* last = std::find_if(first, end, [first](const Transfer& t) { return t.round != first->round; });
     planner.add_round(first, last);
     first = last;
   }
-  return planner.finish(schedule.scratch_elements);
+  return planner.finish(schedule.scratch_elements, result);
 }
 
 }  // namespace eflops::comm

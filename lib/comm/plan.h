@@ -14,6 +14,7 @@ enum class Memory : std::uint8_t { Data, Input, Scratch, Stage };
 struct Operation {
   enum class Kind : std::uint8_t { Send, Receive, Local };
   Kind kind = Kind::Send;
+  bool with_input = false;       ///< of a reduction: with the same elements of Input instead of the target's
   bool reduces = false;          ///< what comes is reduced into the target instead of replacing it
   int peer = 0;                  ///< of a send or a receive
   Memory memory = Memory::Data;  ///< read by a send, written by the others
@@ -33,9 +34,17 @@ struct Plan {
   std::int64_t stage_elements = 0;
 };
 
+/// Where a rank's contribution lies when a plan begins.
+enum class Origin {
+  Data,   ///< where the result will be
+  Input,  ///< in a buffer of its own, which the plan reads in place of elements of Data that nothing has written yet
+};
+
 /// Cuts every transfer at multiples of segment_elements from its begin (0: not cut). What arrives in a round for
 /// elements that the rank sends in the same round goes to staging memory first: both sides of an exchange would
-/// otherwise wait for each other's receive.
-Plan plan_of(const coll::RankSchedule& schedule, int rank, std::int64_t segment_elements);
+/// otherwise wait for each other's receive. With Origin::Input the elements of Data in `result` are all written in the
+/// end.
+Plan plan_of(const coll::RankSchedule& schedule, int rank, std::int64_t segment_elements, Origin origin = Origin::Data,
+             coll::Range result = {});
 
 }  // namespace eflops::comm

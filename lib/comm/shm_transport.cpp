@@ -325,16 +325,17 @@ class ShmTransport final : public Transport {
       give_up(fmt::format("rank {} sends {} bytes, but rank {} expects {}", peer.rank, slot.message_bytes, rank_,
                           receive.target.size()));
     }
+    const auto size = static_cast<std::size_t>(slot.bytes);
     std::byte* const target = receive.target.data() + slot.offset;
     switch (slot.carrier) {
       case Carrier::Inline:
-        arrive(receive.arrival, slot.data.data(), target, slot.bytes);
+        arrive(receive.arrival, {slot.data.data(), size}, target, slot.offset);
         break;
       case Carrier::Shared:
-        arrive(receive.arrival, peer.segments.bytes_of(slot), target, slot.bytes);
+        arrive(receive.arrival, {peer.segments.bytes_of(slot), size}, target, slot.offset);
         break;
       case Carrier::Process:
-        read(peer, receive.arrival, slot.where, target, slot.bytes);
+        read(peer, receive, slot);
         break;
     }
     const bool is_last = slot.offset + slot.bytes == slot.message_bytes;
@@ -346,26 +347,20 @@ class ShmTransport final : public Transport {
     return true;
   }
 
-  static void arrive(const Arrival& arrival, const std::byte* source, std::byte* target, std::int64_t bytes) {
-    if (arrival.reduces) {
-      kernels::reduce(arrival.reduction, arrival.element, target, source, target,
-                      bytes / kernels::bytes_of(arrival.element));
-    } else {
-      std::memcpy(target, source, static_cast<std::size_t>(bytes));
-    }
-  }
-
-  void read(const Peer& peer, const Arrival& arrival, std::uint64_t address, std::byte* target, std::int64_t bytes) {
+  /// Takes a slot's bytes from the peer's own memory.
+  void read(const Peer& peer, const Incoming& receive, const Slot& slot) {
     const auto checked = [&](std::byte* to, std::int64_t offset, std::int64_t size) {
-      const int error = read_process(peer, address + static_cast<std::uint64_t>(offset), to, size);
+      const int error = read_process(peer, slot.where + static_cast<std::uint64_t>(offset), to, size);
       if (error != 0) give_up(fmt::format("rank {} cannot read rank {}: {}", rank_, peer.rank, std::strerror(error)));
     };
-    if (!arrival.reduces) return checked(target, 0, bytes);
+    std::byte* const target = receive.target.data() + slot.offset;
+    if (!receive.arrival.reduces) return checked(target, 0, slot.bytes);
     read_buffer_.resize(kReadBytes);
-    for (std::int64_t offset = 0; offset < bytes; offset += kReadBytes) {
-      const std::int64_t size = std::min(kReadBytes, bytes - offset);
+    for (std::int64_t offset = 0; offset < slot.bytes; offset += kReadBytes) {
+      const std::int64_t size = std::min(kReadBytes, slot.bytes - offset);
       checked(read_buffer_.data(), offset, size);
-      arrive(arrival, read_buffer_.data(), target + offset, size);
+      arrive(receive.arrival, {read_buffer_.data(), static_cast<std::size_t>(size)}, target + offset,
+             slot.offset + offset);
     }
   }
 

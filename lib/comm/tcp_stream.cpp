@@ -94,9 +94,8 @@ void TcpStream::end_receive(std::vector<std::shared_ptr<TcpMessage>>& done) {
   receives_.pop_front();
   const Arrival& arrival = piece.message->arrival;
   if (arrival.reduces) {
-    std::byte* const target = piece.message->bytes + piece.offset;
-    kernels::reduce(arrival.reduction, arrival.element, target, staging_.data(), target,
-                    piece.size / kernels::bytes_of(arrival.element));
+    arrive(arrival, {staging_.data(), static_cast<std::size_t>(piece.size)}, piece.message->bytes + piece.offset,
+           piece.offset);
   }
   if (piece.message->left == 0) done.push_back(piece.message);
 }

@@ -17,12 +17,17 @@ using Deadline = std::chrono::steady_clock::time_point;
 /// The moment `seconds` from now.
 Deadline deadline_after(double seconds);
 
-/// What happens to bytes that arrive: they replace the target's, or are reduced into its elements.
+/// What happens to bytes that arrive: they replace the target's, or are reduced with the elements at `base`, into the
+/// target.
 struct Arrival {
   bool reduces = false;
   kernels::Reduction reduction = kernels::Reduction::Sum;
   kernels::Element element = kernels::Element::U8;
+  const std::byte* base = nullptr;  ///< as many bytes as the target has; null: the target itself
 };
+
+/// Does to `target`, which is `offset` bytes behind the begin of its message's target, what `arrival` says.
+void arrive(const Arrival& arrival, std::span<const std::byte> bytes, std::byte* target, std::int64_t offset);
 
 /// Names a posted operation until wait() reports it.
 using Ticket = std::int64_t;

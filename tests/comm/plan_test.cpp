@@ -67,6 +67,51 @@ TEST(Plan, ALaterReceiveForStagedElementsIsStagedTooSoThatTheOrderStays) {
   EXPECT_EQ(plan.stage_elements, 6);
 }
 
+/// kind, memory and, for a reduction, "with input", of every operation.
+std::vector<std::string> words_of(const Plan& plan) {
+  std::vector<std::string> words;
+  for (const Operation& operation : plan.operations) {
+    const char* const kinds[] = {"send", "receive", "local"};
+    const char* const memories[] = {"data", "input", "scratch", "stage"};
+    words.push_back(std::string(kinds[static_cast<int>(operation.kind)]) + " " +
+                    memories[static_cast<int>(operation.memory)] + (operation.with_input ? " with input" : ""));
+  }
+  return words;
+}
+
+TEST(PlanFromInput, ReadsInputWhereDataHoldsNothingYet) {
+  const coll::Problem problem{.ranks = 2, .elements = 6};
+  const auto plan = [&](const char* name) {
+    const auto list = coll::algorithm(coll::Collective::Allreduce, name).build(problem, 0);
+    return plan_of(list, 0, 0, Origin::Input, problem.all());
+  };
+  // The ring sends block 1 and adds to block 0, then sends the sum and gets the other one.
+  EXPECT_THAT(words_of(plan("ring")),
+              ElementsAre("send input", "receive data with input", "send data", "receive data"));
+  // Nothing is sent from where the sum arrives: no staging.
+  EXPECT_THAT(words_of(plan("recursive-doubling")), ElementsAre("send input", "receive data with input"));
+  EXPECT_EQ(plan("recursive-doubling").stage_elements, 0);
+}
+
+TEST(PlanFromInput, CopiesWhatTheScheduleLeavesUnwritten) {
+  const coll::Problem problem{.collective = coll::Collective::Broadcast, .ranks = 2, .elements = 6};
+  const auto list = coll::algorithm(coll::Collective::Broadcast, "binomial").build(problem, 0);
+  const Plan plan = plan_of(list, 0, 4, Origin::Input, problem.all());
+  EXPECT_THAT(words_of(plan), ElementsAre("send input", "send input", "local data", "local data"));
+  EXPECT_EQ(plan.operations[3].from, Memory::Input);
+  EXPECT_EQ(plan.operations[3].range, (coll::Range{4, 6}));
+  EXPECT_EQ(plan.operations[3].source_begin, 4);
+}
+
+TEST(PlanFromInput, FillsInWhatATransferNeedsBesideWrittenElements) {
+  const RankSchedule schedule{
+      {{0, 1, Kind::Copy, Buffer::Data, {0, 2}}, {1, 2, Kind::Send, Buffer::Data, {0, 4}}}, 2, 0};
+  const Plan plan = plan_of(schedule, 0, 0, Origin::Input, {0, 4});
+  EXPECT_THAT(words_of(plan), ElementsAre("receive data", "local data", "send data"));
+  EXPECT_EQ(plan.operations[1].range, (coll::Range{2, 4}));
+  EXPECT_EQ(plan.operations[2].waits_for, 2);
+}
+
 TEST(Plan, MovesInsideARankAreLocal) {
   const RankSchedule schedule{
       {{0, 7, Kind::Send, Buffer::Input, {4, 6}}, {0, 7, Kind::Copy, Buffer::Data, {0, 2}}}, 1, 0};

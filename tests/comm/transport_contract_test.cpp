@@ -120,6 +120,23 @@ TEST_P(TransportContract, ReducesWhatArrives) {
   });
 }
 
+TEST_P(TransportContract, ReducesWithElementsThatLieElsewhere) {
+  run(2, [](Transport& transport) {
+    const std::size_t n = 300007;
+    std::vector<std::int64_t> base(n);
+    for (std::size_t i = 0; i < n; ++i) base[i] = static_cast<std::int64_t>(i) * (transport.rank() + 1);
+    const std::vector<std::int64_t> before = base;
+    std::vector<std::int64_t> sum(n, -1);
+    const std::byte* const begin = bytes_of(base).data();
+    transport.post_receive(1 - transport.rank(), bytes_of(sum),
+                           {true, kernels::Reduction::Sum, kernels::Element::I64, begin});
+    transport.post_send(1 - transport.rank(), bytes_of(base));
+    wait_all(transport, 2);
+    EXPECT_TRUE(base == before);
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(sum[i], static_cast<std::int64_t>(i) * 3);
+  });
+}
+
 TEST_P(TransportContract, MovesAndReducesMemoryThatItAllocatedAgainAndAgain) {
   run(3, [](Transport& transport) {
     const int n = 100000;
