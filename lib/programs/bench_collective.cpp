@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -16,6 +17,7 @@
 #include "base/progress.h"
 #include "coll/algorithms.h"
 #include "comm/agreement.h"
+#include "comm/mpi_collective.h"
 #include "comm/mpi_session.h"
 #include "comm/shm_segment.h"
 #include "comm/shm_transport.h"
@@ -106,13 +108,16 @@ std::string obstacle(Bench& bench, const PlannedRow& row) {
   if (bench.speaks()) {
     std::string reason;
     const coll::Problem& problem = row.request.problem;
-    const coll::Algorithm& algorithm = coll::algorithm(problem.collective, row.algorithm);
+    const bool by_mpi = row.algorithm == kMpi;
     const std::int64_t buffer = problem.elements * kernels::bytes_of(row.request.execution.element);
     // Two buffers, and as much again where an algorithm stages or has scratch memory.
     const double needed = 3.0 * static_cast<double>(buffer) * bench.head.ranks;
     const auto available = static_cast<double>(machine::inspect().memory_available_bytes);
-    if (const auto refusal = algorithm.refuses(problem)) {
+    const auto refusal = by_mpi ? std::nullopt : coll::algorithm(problem.collective, row.algorithm).refuses(problem);
+    if (refusal) {
       reason = *refusal;
+    } else if (by_mpi && problem.elements > std::numeric_limits<int>::max()) {
+      reason = "MPI_Allreduce takes at most 2^31 - 1 elements";
     } else if (needed > 0.9 * available) {
       reason = fmt::format("needs {} on this host, {} are free", format_bytes(static_cast<std::uint64_t>(needed)),
                            format_bytes(static_cast<std::uint64_t>(available)));
@@ -189,8 +194,11 @@ TableRow measure_row(Bench& bench, const PlannedRow& planned) {
     row.note = "skipped: " + reason;
     return row;
   }
-  const auto prepared = comm::prepare_scheduled(bench.transport, coll::algorithm(problem.collective, planned.algorithm),
-                                                problem, bench.map, planned.request.execution);
+  const auto prepared =
+      planned.algorithm == kMpi
+          ? comm::prepare_mpi_allreduce(problem, planned.request.execution)
+          : comm::prepare_scheduled(bench.transport, coll::algorithm(problem.collective, planned.algorithm), problem,
+                                    bench.map, planned.request.execution);
   row.result = bench::measure(bench.transport, *prepared, planned.request, bench.options.registered);
   return row;
 }

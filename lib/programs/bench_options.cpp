@@ -43,7 +43,7 @@ void BenchOptions::visit_fields(OptionVisitor& v) {
   v("factor", factor, "each size is the one before times this", {.min = 1, .max = 1e6, .aliases = {"f", "stepfactor"}});
   v("step", step, "each size is the one before plus this; 0: by factor",
     {.unit = "bytes", .aliases = {"i", "stepbytes"}});
-  v("algorithm", algorithm, "one or several, or `auto`, or `all`", {.aliases = {"a"}});
+  v("algorithm", algorithm, "one or several, or `auto`, or `all`; `mpi` is MPI_Allreduce itself", {.aliases = {"a"}});
   v("element", element, "type of the elements: f32 f64 bf16 f16 i8 u8 i32 u32 i64 u64",
     {.aliases = {"d", "dtype", "datatype"}});
   v("reduction", reduction, "sum, prod, min, max or avg", {.aliases = {"o", "op"}});

@@ -20,6 +20,8 @@ std::vector<std::string> names_for(Collective collective, const BenchOptions& op
       names.push_back(automatic(collective, ranks, bytes, options.servers == 1));
     } else if (name == "all") {
       for (const std::string_view known : coll::algorithm_names(collective)) names.emplace_back(known);
+    } else if (name == kMpi && collective == Collective::Allreduce) {
+      names.push_back(name);
     } else {
       names.emplace_back(coll::algorithm(collective, name).name);
     }

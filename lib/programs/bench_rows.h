@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/table.h"
@@ -9,9 +10,12 @@
 
 namespace eflops::programs {
 
+/// The algorithm of allreduce that is the MPI library's own.
+inline constexpr std::string_view kMpi = "mpi";
+
 /// One row to measure.
 struct PlannedRow {
-  std::string algorithm;  ///< a name of coll::algorithms, never auto
+  std::string algorithm;  ///< a name of coll::algorithms, or kMpi; never auto
   bench::RowRequest request;
 };
 

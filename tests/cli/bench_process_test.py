@@ -57,6 +57,15 @@ class Bench(ProcessTest):
                 text = self.succeed("-b", "1000", "-e", "1000", "-d", element, "-o", reduction, *QUICK)
                 self.assertEqual([row[12] for row in data_rows(text)], ["0", "0"], (element, reduction))
 
+    def test_mpi_allreduce_stands_beside_ours_in_every_type(self):
+        for element in ("f32", "f64", "bf16", "f16", "i8", "u8", "i32", "u32", "i64", "u64"):
+            for reduction in ("sum", "avg", "max"):
+                text = self.succeed("-b", "4K", "-e", "4K", "-d", element, "-o", reduction,
+                                    "--algorithm", "ring,mpi", *QUICK)  # fmt: skip
+                rows = [(row[3], row[12]) for row in data_rows(text)]
+                self.assertEqual(rows, [(name, "0") for name in ("ring", "ring", "mpi", "mpi")], (element, reduction))
+        self.assertIn("has no algorithm 'mpi'", self.fail_with(2, "all-gather", "--algorithm", "mpi", "--ranks", "2"))
+
     def test_all_algorithms_on_three_ranks_and_a_row_that_cannot_run_says_why(self):
         text = self.succeed("reduce-scatter", "-b", "999", "-e", "999", "--algorithm", "all", "--place", "out",
                             "-n", "2", "--ranks", "3")  # fmt: skip
