@@ -12,7 +12,7 @@ namespace {
 /// passes the upper half of its subtree [position + d, position + 2d) on.
 int down_the_tree(Steps& steps, const Group& group, const auto& part_of_subtree) {
   const int n = group.size();
-  const int rounds = std::bit_width(static_cast<unsigned>(n - 1));
+  const int rounds = static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1)));
   for (int round = 0; round < rounds; ++round) {
     const int distance = 1 << (rounds - 1 - round);
     const int inside = group.position % (2 * distance);

@@ -49,7 +49,7 @@ RankSchedule rabenseifner(const Problem& problem, int rank, Distance distance) {
 
 }  // namespace
 
-int halving_rounds(int group_size) { return std::bit_width(static_cast<unsigned>(group_size)) - 1; }
+int halving_rounds(int group_size) { return static_cast<int>(std::bit_width(static_cast<unsigned>(group_size))) - 1; }
 
 Range halving_reduce_scatter(Steps& steps, const Group& group, Range range, int round, Distance distance) {
   Range kept = range;
