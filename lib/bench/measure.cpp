@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <memory>
 
 #include "base/error.h"
 #include "base/stats.h"
+#include "comm/private_memory.h"
 #include "comm/small_collectives.h"
 
 namespace eflops::bench {
@@ -27,14 +27,9 @@ class Row {
         request_(request),
         pattern_(request.execution.element, request.execution.reduction, request.problem),
         bytes_(request.problem.elements * kernels::bytes_of(request.execution.element)) {
-    const auto buffer = [&](std::vector<std::byte>& own) {
-      if (registered) return transport.allocate(bytes_);
-      own.resize(static_cast<std::size_t>(bytes_) + 64);
-      std::byte* const aligned = own.data() + (64 - reinterpret_cast<std::uintptr_t>(own.data()) % 64) % 64;
-      return std::shared_ptr<std::byte>(aligned, [](std::byte*) {});
-    };
-    in_ = buffer(own_in_);
-    out_ = request.place == Place::Out ? buffer(own_out_) : in_;
+    const auto buffer = [&] { return registered ? transport.allocate(bytes_) : comm::private_memory(bytes_); };
+    in_ = buffer();
+    out_ = request.place == Place::Out ? buffer() : in_;
     if (request.cache == Cache::Cold) cold_.resize(kColdBytes, 1);
   }
 
@@ -140,8 +135,6 @@ class Row {
   const RowRequest& request_;
   Pattern pattern_;
   std::int64_t bytes_;
-  std::vector<std::byte> own_in_;
-  std::vector<std::byte> own_out_;
   std::shared_ptr<std::byte> in_;
   std::shared_ptr<std::byte> out_;
   std::vector<unsigned char> cold_;

@@ -1,11 +1,13 @@
 #include "bench/pattern.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/bfloat16.h"
 #include "base/error.h"
 #include "base/float16.h"
+#include "base/hash.h"
 
 namespace eflops::bench {
 namespace {
@@ -15,16 +17,9 @@ using coll::Range;
 using kernels::Element;
 using kernels::Reduction;
 
-std::uint64_t mixed(std::uint64_t x) {  // the finaliser of splitmix64
-  x += 0x9E3779B97F4A7C15U;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-  return x ^ (x >> 31);
-}
-
 std::uint64_t draw(std::int64_t position, std::int64_t run, std::int64_t rank) {
-  return mixed(mixed(static_cast<std::uint64_t>(run) * 1000003U + static_cast<std::uint64_t>(rank)) ^
-               static_cast<std::uint64_t>(position));
+  const std::array<std::int64_t, 3> key{position, run, rank};
+  return hash64(std::as_bytes(std::span(key)));
 }
 
 /// Up to here every integer is exact.
@@ -137,8 +132,9 @@ double Pattern::answer(std::int64_t position, std::int64_t run) const {
 }
 
 Pattern::Period Pattern::period(const auto& value_at) const {
-  Period elements(static_cast<std::size_t>(kPeriod * element_bytes_));
-  for (std::int64_t position = 0; position < kPeriod; ++position) {
+  const std::int64_t positions = std::min(kPeriod, problem_.elements);
+  Period elements(static_cast<std::size_t>(positions * element_bytes_));
+  for (std::int64_t position = 0; position < positions; ++position) {
     put_element(element_, elements.data() + position * element_bytes_, value_at(position));
   }
   return elements;

@@ -24,23 +24,15 @@ int direct_all_gather(Steps& steps, const Group& group, Range range, int round) 
 }
 
 RankSchedule direct_allreduce(const Problem& problem, int rank) {
-  Steps steps;
-  const Group group = everyone(problem, rank);
-  int round = direct_reduce_scatter(steps, group, problem.all(), 0);
-  round = direct_all_gather(steps, group, problem.all(), round);
-  return steps.finish(round);
+  return in_phases(problem, rank, {direct_reduce_scatter, direct_all_gather});
 }
 
 RankSchedule direct_reduce_scatter(const Problem& problem, int rank) {
-  Steps steps;
-  const int rounds = direct_reduce_scatter(steps, everyone(problem, rank), problem.all(), 0);
-  return steps.finish(rounds);
+  return in_phases(problem, rank, {direct_reduce_scatter});
 }
 
 RankSchedule direct_all_gather(const Problem& problem, int rank) {
-  Steps steps;
-  const int rounds = direct_all_gather(steps, everyone(problem, rank), problem.all(), 0);
-  return steps.finish(rounds);
+  return in_phases(problem, rank, {direct_all_gather});
 }
 
 }  // namespace eflops::coll

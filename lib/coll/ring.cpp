@@ -39,11 +39,7 @@ int ring_all_gather(Steps& steps, const Group& group, Range range, int round) {
 }
 
 RankSchedule ring_allreduce(const Problem& problem, int rank) {
-  Steps steps;
-  const Group group = everyone(problem, rank);
-  int round = ring_reduce_scatter(steps, group, problem.all(), 0);
-  round = ring_all_gather(steps, group, problem.all(), round);
-  return steps.finish(round);
+  return in_phases(problem, rank, {ring_reduce_scatter, ring_all_gather});
 }
 
 RankSchedule segmented_ring_allreduce(const Problem& problem, int rank) {
@@ -62,15 +58,9 @@ RankSchedule segmented_ring_allreduce(const Problem& problem, int rank) {
 }
 
 RankSchedule ring_reduce_scatter(const Problem& problem, int rank) {
-  Steps steps;
-  const int rounds = ring_reduce_scatter(steps, everyone(problem, rank), problem.all(), 0);
-  return steps.finish(rounds);
+  return in_phases(problem, rank, {ring_reduce_scatter});
 }
 
-RankSchedule ring_all_gather(const Problem& problem, int rank) {
-  Steps steps;
-  const int rounds = ring_all_gather(steps, everyone(problem, rank), problem.all(), 0);
-  return steps.finish(rounds);
-}
+RankSchedule ring_all_gather(const Problem& problem, int rank) { return in_phases(problem, rank, {ring_all_gather}); }
 
 }  // namespace eflops::coll

@@ -36,6 +36,14 @@ RankSchedule Steps::finish(int rounds, std::int64_t scratch_elements) {
   return {std::move(transfers_), rounds, scratch_elements};
 }
 
+RankSchedule in_phases(const Problem& problem, int rank, std::initializer_list<Phase> phases) {
+  Steps steps;
+  const Group group = everyone(problem, rank);
+  int round = 0;
+  for (const Phase phase : phases) round = phase(steps, group, problem.all(), round);
+  return steps.finish(round);
+}
+
 int power_of_two_below(int n) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(n))); }
 bool is_power_of_two(int n) { return n > 0 && std::has_single_bit(static_cast<unsigned>(n)); }
 

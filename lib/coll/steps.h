@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -32,6 +33,13 @@ class Steps {
  private:
   std::vector<Transfer> transfers_;
 };
+
+/// Part of a collective among the positions of a group: adds its transfers from `round` on and returns the first free
+/// round.
+using Phase = int (*)(Steps& steps, const Group& group, Range range, int round);
+
+/// The schedule of phases one behind the other, over all ranks and elements of a problem.
+RankSchedule in_phases(const Problem& problem, int rank, std::initializer_list<Phase> phases);
 
 /// Folds a group to the largest power of two below it (Thakur et al. 2005, 4.2): of the first 2·rest positions each
 /// even one sends its data to the next and takes no further part. Uses one round, none if the size is a power of two.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 namespace eflops::coll {
 namespace {
@@ -21,14 +22,14 @@ struct Symbol {
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
-std::uint64_t mixed(std::uint64_t x) {  // the finaliser of splitmix64
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-  return x ^ (x >> 31);
+/// XXH3 of two numbers.
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+  const std::array<std::uint64_t, 2> both{a, b};
+  return hash64(std::as_bytes(std::span(both)));
 }
 
-std::uint64_t leaf(int rank) { return mixed(static_cast<std::uint64_t>(rank) + 0x9E3779B97F4A7C15U); }
-std::uint64_t node(std::uint64_t a, std::uint64_t b) { return mixed((a + b) ^ mixed(a ^ b)); }
+std::uint64_t leaf(int rank) { return mixed(static_cast<std::uint64_t>(rank), 0); }
+std::uint64_t node(std::uint64_t a, std::uint64_t b) { return mixed(a + b, a ^ b); }
 
 struct Fault {
   std::string text;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "base/error.h"
+#include "comm/small_collectives.h"
 
 namespace eflops::comm {
 namespace {
@@ -52,38 +52,20 @@ std::string difference(const std::string& mine, const std::string& theirs, int r
 
 std::span<std::byte> bytes_of(Text& text) { return std::as_writable_bytes(std::span(text)); }
 
-void wait_for_all(Transport& transport, std::size_t count, Deadline deadline) {
-  for (std::vector<Ticket> done; done.size() < count;) transport.wait(deadline, done);
-}
-
 }  // namespace
 
 void check_agreement(Transport& transport, const Facts& facts, Deadline deadline) {
-  const auto others = static_cast<std::size_t>(transport.size() - 1);
-  if (others == 0) return;
-  Text verdict{};
-  if (transport.rank() == 0) {
-    std::vector<Text> theirs(others);
-    for (std::size_t i = 0; i < others; ++i) {
-      transport.post_receive(static_cast<int>(i) + 1, bytes_of(theirs[i]), {});
-    }
-    wait_for_all(transport, others, deadline);
-    std::string text;
-    for (std::size_t i = 0; i < others && text.empty(); ++i) {
-      theirs[i].back() = '\0';
-      text = difference(written(facts), theirs[i].data(), static_cast<int>(i) + 1);
-    }
-    verdict = packed(text);
-    for (std::size_t i = 0; i < others; ++i) transport.post_send(static_cast<int>(i) + 1, bytes_of(verdict));
-    wait_for_all(transport, others, deadline);
-  } else {
-    Text mine = packed(written(facts));
-    transport.post_send(0, bytes_of(mine));
-    transport.post_receive(0, bytes_of(verdict), {});
-    wait_for_all(transport, 2, deadline);
+  const std::string mine = written(facts);
+  Text text = packed(mine);
+  const std::vector<std::vector<std::byte>> all = gather(transport, bytes_of(text), deadline);
+  std::string verdict;
+  for (std::size_t rank = 1; rank < all.size() && verdict.empty(); ++rank) {
+    // packed() leaves a zero at the end.
+    verdict = difference(mine, reinterpret_cast<const char*>(all[rank].data()), static_cast<int>(rank));
   }
-  verdict.back() = '\0';
-  if (verdict.front() != '\0') throw CommError("{}", verdict.data());
+  text = packed(verdict);
+  broadcast(transport, bytes_of(text), deadline);
+  if (text.front() != '\0') throw CommError("{}", text.data());
 }
 
 }  // namespace eflops::comm

@@ -4,7 +4,6 @@
 #include <array>
 #include <deque>
 #include <list>
-#include <map>
 #include <thread>
 
 #include "base/error.h"
@@ -35,14 +34,6 @@ struct Posted {
   std::int64_t finished = 0;
 };
 
-/// A piece that MPI works on.
-struct Piece {
-  Posted* posted = nullptr;
-  std::int64_t offset = 0;
-  std::int64_t size = 0;
-  std::unique_ptr<std::byte[]> staging;  // of a piece that will be reduced
-};
-
 /// All that goes one way between this rank and a peer, in order.
 struct Way {
   int peer = 0;
@@ -51,12 +42,22 @@ struct Way {
   int pieces = 0;
 };
 
+/// A piece that MPI works on; without a way it is the message of a rank that gives up.
+struct Piece {
+  Way* way = nullptr;
+  Posted* posted = nullptr;
+  std::int64_t offset = 0;
+  std::int64_t size = 0;
+  std::unique_ptr<std::byte[]> staging = {};  // of a piece that will be reduced
+
+  bool is_send() const { return way != nullptr && way->direction == Direction::Send; }
+};
+
 class MpiTransport final : public Transport {
  public:
-  explicit MpiTransport(MPI_Comm communicator) : communicator_(communicator), open_(rank_of(communicator)) {
+  explicit MpiTransport(MPI_Comm communicator)
+      : communicator_(communicator), rank_(rank_of(communicator)), size_(size_of(communicator)), open_(rank_, size_) {
     check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    rank_ = rank_of(communicator);
-    check_mpi(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
     for (int peer = 0; peer < size_; ++peer) {
       ways_.push_back({peer, Direction::Send, {}, 0});
       ways_.push_back({peer, Direction::Receive, {}, 0});
@@ -73,11 +74,11 @@ class MpiTransport final : public Transport {
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       if (requests_[i] == MPI_REQUEST_NULL) continue;
       // What is still open belongs to a failed run: receives can be withdrawn, sends are left to MPI.
-      if (i == 0 || pieces_[i].staging || is_receive_[i]) {
+      if (pieces_[i].is_send()) {
+        MPI_Request_free(&requests_[i]);
+      } else {
         MPI_Cancel(&requests_[i]);
         MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
-      } else {
-        MPI_Request_free(&requests_[i]);
       }
     }
     MPI_Comm_free(&communicator_);
@@ -143,6 +144,12 @@ class MpiTransport final : public Transport {
     return rank;
   }
 
+  static int size_of(MPI_Comm communicator) {
+    int size = 1;
+    check_mpi(MPI_Comm_size(communicator, &size), "MPI_Comm_size");
+    return size;
+  }
+
   void check_usable() const {
     if (!failure_.empty()) throw CommError("{}", failure_);
   }
@@ -154,11 +161,9 @@ class MpiTransport final : public Transport {
 
   Ticket post(Direction direction, int peer, std::span<std::byte> bytes, Arrival arrival) {
     check_usable();
-    EFLOPS_CHECK(peer >= 0 && peer < size_ && peer != rank_ && !bytes.empty(),
-                 "rank {} posts {} bytes for rank {} of {}", rank_, bytes.size(), peer, size_);
-    Way& way = ways_[static_cast<std::size_t>(2 * peer + (direction == Direction::Send ? 0 : 1))];
     const auto size = static_cast<std::int64_t>(bytes.size());
     const Ticket ticket = open_.add(direction, peer, size);
+    Way& way = ways_[static_cast<std::size_t>(2 * peer + (direction == Direction::Send ? 0 : 1))];
     way.posted.push_back({ticket, bytes.data(), size, arrival, 0, 0});
     start_pieces(way);
     return ticket;
@@ -178,7 +183,7 @@ class MpiTransport final : public Transport {
   }
 
   void start(Way& way, Posted& posted, std::int64_t size) {
-    Piece piece{&posted, posted.started, size, nullptr};
+    Piece piece{&way, &posted, posted.started, size, nullptr};
     std::byte* bytes = posted.bytes + posted.started;
     MPI_Request request = MPI_REQUEST_NULL;
     const int count = static_cast<int>(size);
@@ -195,15 +200,11 @@ class MpiTransport final : public Transport {
       free_.push_back(requests_.size());
       requests_.push_back(MPI_REQUEST_NULL);
       pieces_.emplace_back();
-      way_of_.resize(requests_.size(), nullptr);
-      is_receive_.resize(requests_.size(), false);
     }
     const std::size_t slot = free_.back();
     free_.pop_back();
     requests_[slot] = request;
     pieces_[slot] = std::move(piece);
-    way_of_[slot] = &way;
-    is_receive_[slot] = way.direction == Direction::Receive;
   }
 
   /// Takes what MPI has finished; whether there was anything.
@@ -231,11 +232,11 @@ class MpiTransport final : public Transport {
 
   void end_piece(std::size_t slot, const MPI_Status& status, int error, std::vector<Ticket>& done) {
     Piece piece = std::move(pieces_[slot]);
-    Way& way = *way_of_[slot];
+    Way& way = *piece.way;
     free_.push_back(slot);
     --way.pieces;
     Posted& posted = *piece.posted;
-    if (way.direction == Direction::Receive) check_received(way, piece, status, error);
+    if (!piece.is_send()) check_received(way, piece, status, error);
     if (error != MPI_SUCCESS) give_up(fmt::format("rank {} and rank {}: {}", rank_, way.peer, mpi_text(error)));
     if (piece.staging) {
       arrive(posted.arrival, {piece.staging.get(), static_cast<std::size_t>(piece.size)}, posted.bytes + piece.offset,
@@ -267,9 +268,9 @@ class MpiTransport final : public Transport {
   }
 
   MPI_Comm communicator_;
+  int rank_;
+  int size_;
   OpenPosts open_;
-  int rank_ = 0;
-  int size_ = 1;
   std::string failure_;
   std::array<char, kReasonBytes> reason_{};
   std::list<std::array<char, kReasonBytes>> farewells_;
@@ -277,8 +278,6 @@ class MpiTransport final : public Transport {
   // By slot; slot 0 is the failure message.
   std::vector<MPI_Request> requests_;
   std::vector<Piece> pieces_;
-  std::vector<Way*> way_of_ = {nullptr};
-  std::vector<bool> is_receive_ = {true};
   std::vector<std::size_t> free_;
   std::vector<int> finished_;
   std::vector<MPI_Status> statuses_;

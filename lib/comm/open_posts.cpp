@@ -3,29 +3,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "base/error.h"
 
 namespace eflops::comm {
 
-Deadline deadline_after(double seconds) {
-  return std::chrono::steady_clock::now() +
-         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
-}
-
-void arrive(const Arrival& arrival, std::span<const std::byte> bytes, std::byte* target, std::int64_t offset) {
-  if (!arrival.reduces) {
-    std::memcpy(target, bytes.data(), bytes.size());
-    return;
-  }
-  const std::byte* const base = arrival.base == nullptr ? target : arrival.base + offset;
-  kernels::reduce(arrival.reduction, arrival.element, base, bytes.data(), target,
-                  static_cast<std::int64_t>(bytes.size()) / kernels::bytes_of(arrival.element));
-}
-
 Ticket OpenPosts::add(Direction direction, int peer, std::int64_t bytes) {
+  EFLOPS_CHECK(peer >= 0 && peer < size_ && peer != rank_ && bytes > 0, "rank {} posts {} bytes for rank {} of {}",
+               rank_, bytes, peer, size_);
   posts_.push_back({next_, direction, peer, bytes, std::chrono::steady_clock::now()});
   return next_++;
 }

@@ -13,8 +13,9 @@ enum class Direction : std::uint8_t { Send, Receive };
 /// What a rank has posted and not yet seen finished; the words of a timeout come from here.
 class OpenPosts {
  public:
-  explicit OpenPosts(int rank) : rank_(rank) {}
+  OpenPosts(int rank, int size) : rank_(rank), size_(size) {}
 
+  /// InternalError for a peer that is none and for no bytes.
   Ticket add(Direction direction, int peer, std::int64_t bytes);
   void remove(Ticket ticket);
   bool empty() const { return posts_.empty(); }
@@ -32,6 +33,7 @@ class OpenPosts {
     Deadline since;
   };
   int rank_;
+  int size_;
   Ticket next_ = 0;
   std::vector<Post> posts_;  // few, in the order of their tickets
 };

@@ -71,7 +71,7 @@ struct Peer {
 class ShmTransport final : public Transport {
  public:
   ShmTransport(Bootstrap& bootstrap, Unregistered unregistered, Deadline deadline)
-      : rank_(bootstrap.rank()), size_(bootstrap.size()), open_(rank_) {
+      : rank_(bootstrap.rank()), size_(bootstrap.size()), open_(rank_, size_) {
     remove_dead_segments();
     own_ = ShmSegment::create(control_bytes(size_));
     control_ = new (own_.data()) Control;
@@ -91,7 +91,7 @@ class ShmTransport final : public Transport {
   void register_buffer(std::span<std::byte> /*buffer*/) override {}
 
   Ticket post_send(int peer, std::span<const std::byte> bytes) override {
-    check_post(peer, bytes.size());
+    check_usable();
     const Ticket ticket = open_.add(Direction::Send, peer, static_cast<std::int64_t>(bytes.size()));
     peer_of(peer).sends.push_back({ticket, bytes, 0});
     hand_over(peer_of(peer));
@@ -99,7 +99,7 @@ class ShmTransport final : public Transport {
   }
 
   Ticket post_receive(int peer, std::span<std::byte> target, Arrival arrival) override {
-    check_post(peer, target.size());
+    check_usable();
     const Ticket ticket = open_.add(Direction::Receive, peer, static_cast<std::int64_t>(target.size()));
     peer_of(peer).receives.push_back({ticket, target, arrival});
     return ticket;
@@ -171,12 +171,6 @@ class ShmTransport final : public Transport {
   [[noreturn]] void give_up(const std::string& reason) {
     fail(reason);
     throw CommError("{}", reason);
-  }
-
-  void check_post(int peer, std::size_t bytes) const {
-    check_usable();
-    EFLOPS_CHECK(peer >= 0 && peer < size_ && peer != rank_ && bytes > 0, "rank {} posts {} bytes for rank {} of {}",
-                 rank_, bytes, peer, size_);
   }
 
   Peer& peer_of(int rank) { return *peers_[static_cast<std::size_t>(rank)]; }

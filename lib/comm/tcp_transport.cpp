@@ -40,7 +40,7 @@ struct Peer {
 class TcpTransport final : public Transport {
  public:
   TcpTransport(Bootstrap& bootstrap, const TcpOptions& options)
-      : rank_(bootstrap.rank()), open_(rank_), peers_(static_cast<std::size_t>(bootstrap.size())) {
+      : rank_(bootstrap.rank()), open_(rank_, bootstrap.size()), peers_(static_cast<std::size_t>(bootstrap.size())) {
     std::vector<TcpLinks> links = connect_all(bootstrap, options);
     for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
       peers_[peer].links = std::move(links[peer]);
@@ -57,7 +57,7 @@ class TcpTransport final : public Transport {
   void register_buffer(std::span<std::byte> /*buffer*/) override {}
 
   Ticket post_send(int peer, std::span<const std::byte> bytes) override {
-    check_post(peer, bytes.size());
+    check_usable();
     // A send only reads its bytes.
     const auto message = add(Direction::Send, peer, {const_cast<std::byte*>(bytes.data()), bytes.size()}, {});
     Peer& to = peers_[static_cast<std::size_t>(peer)];
@@ -69,7 +69,7 @@ class TcpTransport final : public Transport {
   }
 
   Ticket post_receive(int peer, std::span<std::byte> target, Arrival arrival) override {
-    check_post(peer, target.size());
+    check_usable();
     const auto message = add(Direction::Receive, peer, target, arrival);
     Peer& from = peers_[static_cast<std::size_t>(peer)];
     for_pieces(*message, [&](std::int64_t offset, std::int64_t size) {
@@ -124,12 +124,6 @@ class TcpTransport final : public Transport {
   [[noreturn]] void give_up(const std::string& reason) {
     fail(reason);
     throw CommError("{}", reason);
-  }
-
-  void check_post(int peer, std::size_t bytes) const {
-    check_usable();
-    EFLOPS_CHECK(peer >= 0 && peer < size() && peer != rank_ && bytes > 0, "rank {} posts {} bytes for rank {} of {}",
-                 rank_, bytes, peer, size());
   }
 
   std::shared_ptr<TcpMessage> add(Direction direction, int peer, std::span<std::byte> bytes, Arrival arrival) {
