@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "base/bfloat16.h"
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 // Calls kernel name_f32 or name_bf16 of the instruction set in use, by the storage type T.
@@ -62,16 +63,19 @@ HWY_INLINE Vector load(Part part, const T* p) {
 }
 
 HWY_INLINE void store(Whole, Vector v, float* p) { hn::StoreU(v, Tag(), p); }
-/// Rounds to nearest, ties to even, as to_bf16 of base/bfloat16.h.
-HWY_INLINE void store(Whole, Vector v, bf16* p) {
+/// The 16 bits that hold each lane rounded to bf16: to nearest, ties to even, as to_bf16 of base/bfloat16.h.
+using HalfTag = hn::Rebind<std::uint16_t, Tag>;
+HWY_INLINE hn::Vec<HalfTag> bf16_bits(Vector v) {
   const UintTag d;
   const auto bits = hn::BitCast(d, v);
   const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1U));
   const auto rounded = hn::Add(bits, hn::Add(hn::Set(d, 0x7FFFU), odd));
   const auto quiet = hn::Or(bits, hn::Set(d, 0x00400000U));
   const auto upper = hn::ShiftRight<16>(hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(v)), quiet, rounded));
-  const hn::Rebind<std::uint16_t, Tag> half;
-  hn::StoreU(hn::DemoteTo(half, hn::BitCast(IntTag(), upper)), half, reinterpret_cast<std::uint16_t*>(p));
+  return hn::DemoteTo(HalfTag(), hn::BitCast(IntTag(), upper));
+}
+HWY_INLINE void store(Whole, Vector v, bf16* p) {
+  hn::StoreU(bf16_bits(v), HalfTag(), reinterpret_cast<std::uint16_t*>(p));
 }
 template <typename T>
 HWY_INLINE void store(Part part, Vector v, T* p) {

@@ -134,6 +134,50 @@ TYPED_TEST(Reduce, EqualsPlainArithmeticAtEverySizeInAndOutOfPlace) {
   });
 }
 
+// Sizes of several lines with heads and tails of every length: `out` starts at each element of a line, and a and b at
+// other places than `out`.
+TYPED_TEST(Reduce, PastTheCachesHasTheSameBitsAtEveryAlignment) {
+  using T = typename TypeParam::Type;
+  constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
+  test::on_every_target([] {
+    for (const Reduction reduction : kReductions) {
+      for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, kLine - 1, kLine, 5 * kLine + 3, 300 + kLine}) {
+        const std::vector<T> a = bit_patterns<T>(n + 1, 21);
+        const std::vector<T> b = bit_patterns<T>(n + 2, 22);
+        std::vector<T> expected(static_cast<std::size_t>(n));
+        reduce(reduction, TypeParam::element, a.data() + 1, b.data() + 2, expected.data(), n);
+        for (std::int64_t start = 0; start < kLine; ++start) {
+          std::vector<T> out(static_cast<std::size_t>(n + start + 1));
+          const std::vector<T> before = out;
+          reduce_streaming(reduction, TypeParam::element, a.data() + 1, b.data() + 2, out.data() + start, n);
+          ASSERT_TRUE(test::same_bits(out.data() + start, expected.data(), expected.size()))
+              << reduction_name(reduction) << " n=" << n << " start " << start;
+          std::copy_n(before.begin() + start, n, out.begin() + start);
+          ASSERT_TRUE(test::same_bits(out, before)) << "written outside, n=" << n << " start " << start;
+        }
+        std::vector<T> in_place = a;
+        reduce_streaming(reduction, TypeParam::element, in_place.data() + 1, b.data() + 2, in_place.data() + 1, n);
+        ASSERT_TRUE(test::same_bits(in_place.data() + 1, expected.data(), expected.size())) << "in place, n=" << n;
+      }
+    }
+  });
+}
+
+// No element begins a line of cache, so there is no way past the caches.
+TEST(ReduceStreaming, TakesResultsThatAreNotAlignedToTheirElements) {
+  test::on_every_target([] {
+    const std::vector<double> a(100, 1.5);
+    const std::vector<double> b(100, 2.25);
+    std::vector<std::byte> out(100 * sizeof(double) + 1);
+    reduce_streaming(Reduction::Sum, Element::F64, a.data(), b.data(), out.data() + 1, 100);
+    for (std::size_t i = 0; i < 100; ++i) {
+      double value = 0;
+      std::memcpy(&value, out.data() + 1 + i * sizeof(double), sizeof(double));
+      ASSERT_EQ(value, 3.75) << i;
+    }
+  });
+}
+
 TYPED_TEST(Reduce, AveragesByDividingTheSum) {
   using T = typename TypeParam::Type;
   test::on_every_target([] {
