@@ -87,7 +87,7 @@ void expect_close(const std::vector<T>& actual, const Values& expected, double t
 /// Bit equality, so that NaN equals NaN and -0 differs from 0.
 template <typename T>
 bool same_bits(const T* a, const T* b, std::size_t n) {
-  return std::memcmp(a, b, n * sizeof(T)) == 0;
+  return n == 0 || std::memcmp(a, b, n * sizeof(T)) == 0;  // an empty vector may point nowhere
 }
 template <typename T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
