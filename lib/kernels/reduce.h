@@ -28,12 +28,6 @@ std::string_view reduction_name(Reduction reduction);
 /// instruction set. Min and max: NaN wins, -0 < +0. Average adds; average_of ends it.
 void reduce(Reduction reduction, Element element, const void* a, const void* b, void* out, std::int64_t n);
 
-/// The same bits, written past the caches: a result that is larger than the last-level cache and not read soon then
-/// costs no read of the memory it replaces. Slower than reduce() where the result fits the caches. Other threads may
-/// read it after the usual synchronisation; the stores are fenced. `out` should be aligned to its elements, else this
-/// is reduce().
-void reduce_streaming(Reduction reduction, Element element, const void* a, const void* b, void* out, std::int64_t n);
-
 /// x[i] = x[i] / ranks, the last step of an average: floats rounded once, integers truncated toward zero.
 void average_of(Element element, void* x, std::int64_t n, int ranks);
 
