@@ -8,26 +8,32 @@
 
 namespace eflops::comm {
 
-// What the processes of one server share: each rank owns one control segment that holds a Control and one Channel for
-// each rank that may send to it. Plain memory under atomics that are lock-free between processes.
+// What the processes of one server share: each rank owns one control segment that holds a Control, a Board and one
+// Channel for each rank that may send to it. Plain memory under atomics that are lock-free between processes.
+
+/// Where bytes lie in a rank's own segments.
+struct SharedPlace {
+  std::uint32_t segment = 0;     ///< index in the rank's table
+  std::uint64_t generation = 0;  ///< of the segment
+  std::uint64_t offset = 0;
+};
 
 /// How a receiver comes by the bytes of a slot.
 enum class Carrier : std::uint32_t {
   Inline,   ///< they lie in the slot
-  Shared,   ///< in a segment of the sender, at `where`
-  Process,  ///< in the sender's own memory, at the address `where`
+  Shared,   ///< in a segment of the sender, at `place`
+  Process,  ///< in the sender's own memory, at `address`
 };
 
 /// One piece of a message.
 struct Slot {
-  static constexpr std::size_t kInlineBytes = 208;
+  static constexpr std::size_t kInlineBytes = 192;
   std::int64_t message_bytes = 0;  ///< of the whole message
   std::int64_t offset = 0;         ///< of this piece in it
   std::int64_t bytes = 0;
   Carrier carrier = Carrier::Inline;
-  std::uint32_t segment = 0;  ///< index in the sender's table
-  std::uint64_t where = 0;
-  std::uint64_t generation = 0;  ///< of the segment
+  SharedPlace place;          ///< of Shared
+  std::uint64_t address = 0;  ///< of Process
   std::array<std::byte, kInlineBytes> data;
 };
 static_assert(sizeof(Slot) == 256);
@@ -55,12 +61,31 @@ struct Control {
   std::array<SegmentEntry, kSegments> segments{};
 };
 
+/// What a rank shows to all others at once, in steps that all ranks take together (one_pass.h). Step number k, from 1
+/// on, lies in place k mod 2: who has seen everybody's step k may overwrite step k - 1, for the others took it before.
+struct Board {
+  static constexpr std::int64_t kPieceBytes = 256 << 10;
+  /// One line of cache: little data come with their number.
+  struct alignas(64) Step {
+    static constexpr std::int64_t kInlineBytes = 48;
+    std::atomic<std::uint64_t> number{0};  ///< written last
+    std::int64_t total_bytes = 0;          ///< of the whole collective, the same on all ranks
+    std::array<std::byte, kInlineBytes> data;
+  };
+  std::array<Step, 2> steps;
+  alignas(64) std::atomic<std::uint64_t> written{0};  ///< how often this rank has written its block everywhere
+  alignas(64) std::array<std::array<std::byte, kPieceBytes>, 2> pieces;  ///< more data of each step
+};
+static_assert(sizeof(Board::Step) == 64);
+
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
+/// Offset of the board in a control segment.
+constexpr std::int64_t board_offset() { return (static_cast<std::int64_t>(sizeof(Control)) + 63) / 64 * 64; }
 /// Offset of the channel from `sender` in a control segment.
 constexpr std::int64_t channel_offset(int sender) {
-  constexpr std::int64_t kControlBytes = (static_cast<std::int64_t>(sizeof(Control)) + 63) / 64 * 64;
-  return kControlBytes + sender * static_cast<std::int64_t>(sizeof(Channel));
+  return board_offset() + static_cast<std::int64_t>(sizeof(Board)) +
+         sender * static_cast<std::int64_t>(sizeof(Channel));
 }
 constexpr std::int64_t control_bytes(int ranks) { return channel_offset(ranks); }
 

@@ -38,17 +38,17 @@ std::optional<SharedPlace> OwnSegments::find(std::span<const std::byte> bytes) c
   return std::nullopt;
 }
 
-const std::byte* PeerSegments::bytes_of(const Slot& slot) {
-  EFLOPS_CHECK(slot.segment < Control::kSegments, "segment {}", slot.segment);
-  Mapped& mapped = mapped_[slot.segment];
-  if (mapped.generation != slot.generation) {
-    const SegmentEntry& entry = control_.segments[slot.segment];
+std::byte* PeerSegments::bytes_of(const SharedPlace& place, std::int64_t bytes) {
+  EFLOPS_CHECK(place.segment < Control::kSegments, "segment {}", place.segment);
+  Mapped& mapped = mapped_[place.segment];
+  if (mapped.generation != place.generation) {
+    const SegmentEntry& entry = control_.segments[place.segment];
     mapped.segment = ShmSegment::open(entry.name.data(), entry.bytes);
-    mapped.generation = slot.generation;
+    mapped.generation = place.generation;
   }
-  const auto end = static_cast<std::int64_t>(slot.where) + slot.bytes;
+  const auto end = static_cast<std::int64_t>(place.offset) + bytes;
   if (end > mapped.segment.size()) throw CommError("a peer names bytes to {} of {}", end, mapped.segment.size());
-  return mapped.segment.data() + slot.where;
+  return mapped.segment.data() + place.offset;
 }
 
 }  // namespace eflops::comm

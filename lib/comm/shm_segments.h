@@ -10,13 +10,6 @@
 
 namespace eflops::comm {
 
-/// Where bytes lie in a rank's own segments.
-struct SharedPlace {
-  std::uint32_t segment = 0;
-  std::uint64_t generation = 0;
-  std::uint64_t offset = 0;
-};
-
 /// The segments that a rank has made for its data, entered in its Control so that peers can map them.
 class OwnSegments : public std::enable_shared_from_this<OwnSegments> {
  public:
@@ -35,8 +28,8 @@ class OwnSegments : public std::enable_shared_from_this<OwnSegments> {
 class PeerSegments {
  public:
   explicit PeerSegments(const Control& control) : control_(control) {}
-  /// The bytes of a Shared slot; maps the segment at its first use. CommError if they lie outside of it.
-  const std::byte* bytes_of(const Slot& slot);
+  /// `bytes` bytes at a place of the peer; maps the segment at its first use. CommError if they lie outside of it.
+  std::byte* bytes_of(const SharedPlace& place, std::int64_t bytes);
 
  private:
   struct Mapped {

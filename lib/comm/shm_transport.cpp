@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "comm/open_posts.h"
 #include "comm/process_watch.h"
+#include "comm/shared_memory.h"
 #include "comm/shm_segments.h"
 #include "machine/machine.h"
 
@@ -68,13 +69,14 @@ struct Peer {
   std::uint64_t probe = 0;  // address of the peer's probe word
 };
 
-class ShmTransport final : public Transport {
+class ShmTransport final : public Transport, public SharedMemory {
  public:
   ShmTransport(Bootstrap& bootstrap, Unregistered unregistered, Deadline deadline)
       : rank_(bootstrap.rank()), size_(bootstrap.size()), open_(rank_, size_) {
     remove_dead_segments();
     own_ = ShmSegment::create(control_bytes(size_));
     control_ = new (own_.data()) Control;
+    board_ = new (own_.data() + board_offset()) Board;
     for (int sender = 0; sender < size_; ++sender) new (own_.data() + channel_offset(sender)) Channel;
     segments_ = std::make_shared<OwnSegments>(*control_);
     connect(bootstrap, deadline);
@@ -108,40 +110,46 @@ class ShmTransport final : public Transport {
   void wait(Deadline deadline, std::vector<Ticket>& done) override {
     check_usable();
     EFLOPS_CHECK(!open_.empty() || !finished_.empty(), "rank {} waits with nothing posted", rank_);
-    int looks = 0;
-    Clock::time_point begin;
-    Clock::time_point looked_around;
-    while (true) {
+    const auto is_any_finished = [this] {
       for (std::unique_ptr<Peer>& peer : peers_) {
         if (peer) progress(*peer);
       }
-      if (!finished_.empty()) {
-        done.insert(done.end(), finished_.begin(), finished_.end());
-        finished_.clear();
-        return;
-      }
-      if (has_failed()) throw CommError("{}", open_.beside(control_->reason.data()));
-      if (looks++ < spins_) {
-        pause();
-        continue;
-      }
-      const Clock::time_point now = Clock::now();
-      if (begin == Clock::time_point()) begin = looked_around = now;
-      if (now > deadline) {
-        const std::string reason = open_.oldest();
-        fail(reason);
-        throw TimeoutError("{}", reason);
-      }
-      if (now - looked_around > kLookAround) {
-        looked_around = now;
-        check_peers_live();
-      }
-      if (now - begin > kNapAfter) {
-        std::this_thread::sleep_for(kNap);
-      } else {
-        std::this_thread::yield();
-      }
-    }
+      return !finished_.empty();
+    };
+    const auto is_needed = [](const Peer& peer) {
+      return !peer.sends.empty() || !peer.queued.empty() || !peer.receives.empty();
+    };
+    look_until(
+        is_any_finished, is_needed, [this] { return open_.oldest(); }, deadline);
+    done.insert(done.end(), finished_.begin(), finished_.end());
+    finished_.clear();
+  }
+
+  Board& board() override {
+    check_usable();
+    return *board_;
+  }
+  const Board& board_of(int peer) override {
+    return *reinterpret_cast<const Board*>(peer_of(peer).control.data() + board_offset());
+  }
+  std::optional<SharedPlace> place_of(std::span<const std::byte> bytes) const override {
+    return segments_->find(bytes);
+  }
+  std::byte* bytes_of(int peer, const SharedPlace& place, std::int64_t bytes) override {
+    return peer_of(peer).segments.bytes_of(place, bytes);
+  }
+
+  void wait_until(int peer, const std::atomic<std::uint64_t>& counter, std::uint64_t least,
+                  Deadline deadline) override {
+    const auto has_come = [&] { return counter.load(std::memory_order_acquire) >= least; };
+    if (has_come()) return;
+    const Clock::time_point begin = Clock::now();
+    const auto waits = [&] {
+      const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      return fmt::format("rank {} has waited {:.1f} s for rank {}", rank_, seconds, peer);
+    };
+    look_until(
+        has_come, [&](const Peer& other) { return other.rank == peer; }, waits, deadline);
   }
 
   void fail(const std::string& reason) noexcept override {
@@ -171,6 +179,41 @@ class ShmTransport final : public Transport {
   [[noreturn]] void give_up(const std::string& reason) {
     fail(reason);
     throw CommError("{}", reason);
+  }
+
+  /// Looks until `found()`: often at first, then offering the processor to others, then napping. Meanwhile errors: a
+  /// rank gave up, the deadline, the end of a peer that `is_needed`; all say what `waits()` says.
+  template <class Found, class IsNeeded, class Waits>
+  void look_until(Found found, IsNeeded is_needed, Waits waits, Deadline deadline) {
+    int looks = 0;
+    Clock::time_point begin;
+    Clock::time_point looked_around;
+    while (!found()) {
+      if (has_failed()) throw CommError("{}; {}", control_->reason.data(), waits());
+      if (looks++ < spins_) {
+        pause();
+        continue;
+      }
+      const Clock::time_point now = Clock::now();
+      if (begin == Clock::time_point()) begin = looked_around = now;
+      if (now > deadline) {
+        const std::string reason = waits();
+        fail(reason);
+        throw TimeoutError("{}", reason);
+      }
+      if (now - looked_around > kLookAround) {
+        looked_around = now;
+        for (const std::unique_ptr<Peer>& peer : peers_) {
+          if (!peer || !is_needed(*peer) || !peer->watch.has_ended()) continue;
+          give_up(fmt::format("rank {} (process {}) has ended; {}", peer->rank, peer->watch.process(), waits()));
+        }
+      }
+      if (now - begin > kNapAfter) {
+        std::this_thread::sleep_for(kNap);
+      } else {
+        std::this_thread::yield();
+      }
+    }
   }
 
   Peer& peer_of(int rank) { return *peers_[static_cast<std::size_t>(rank)]; }
@@ -283,7 +326,7 @@ class ShmTransport final : public Transport {
     }
     if (reads_processes_) {
       slot.carrier = Carrier::Process;
-      slot.where = reinterpret_cast<std::uint64_t>(send.bytes.data());
+      slot.address = reinterpret_cast<std::uint64_t>(send.bytes.data());
       return true;
     }
     return stage(peer, send, slot);
@@ -291,9 +334,7 @@ class ShmTransport final : public Transport {
 
   static void set_shared(Slot& slot, const SharedPlace& place) {
     slot.carrier = Carrier::Shared;
-    slot.segment = place.segment;
-    slot.generation = place.generation;
-    slot.where = place.offset;
+    slot.place = place;
   }
 
   bool stage(Peer& peer, const Outgoing& send, Slot& slot) {
@@ -326,7 +367,7 @@ class ShmTransport final : public Transport {
         arrive(receive.arrival, {slot.data.data(), size}, target, slot.offset);
         break;
       case Carrier::Shared:
-        arrive(receive.arrival, {peer.segments.bytes_of(slot), size}, target, slot.offset);
+        arrive(receive.arrival, {peer.segments.bytes_of(slot.place, slot.bytes), size}, target, slot.offset);
         break;
       case Carrier::Process:
         read(peer, receive, slot);
@@ -344,7 +385,7 @@ class ShmTransport final : public Transport {
   /// Takes a slot's bytes from the peer's own memory.
   void read(const Peer& peer, const Incoming& receive, const Slot& slot) {
     const auto checked = [&](std::byte* to, std::int64_t offset, std::int64_t size) {
-      const int error = read_process(peer, slot.where + static_cast<std::uint64_t>(offset), to, size);
+      const int error = read_process(peer, slot.address + static_cast<std::uint64_t>(offset), to, size);
       if (error != 0) give_up(fmt::format("rank {} cannot read rank {}: {}", rank_, peer.rank, std::strerror(error)));
     };
     std::byte* const target = receive.target.data() + slot.offset;
@@ -358,20 +399,12 @@ class ShmTransport final : public Transport {
     }
   }
 
-  void check_peers_live() {
-    for (const std::unique_ptr<Peer>& peer : peers_) {
-      if (!peer || (peer->sends.empty() && peer->queued.empty() && peer->receives.empty())) continue;
-      if (peer->watch.has_ended()) {
-        give_up(fmt::format("rank {} (process {}) has ended; {}", peer->rank, peer->watch.process(), open_.oldest()));
-      }
-    }
-  }
-
   int rank_;
   int size_;
   OpenPosts open_;
   ShmSegment own_;
   Control* control_ = nullptr;
+  Board* board_ = nullptr;
   std::shared_ptr<OwnSegments> segments_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null for this one
   std::vector<Ticket> finished_;

@@ -13,7 +13,7 @@ enum class Unregistered {
 };
 
 /// A transport between processes of one server through shared memory. Memory of allocate() is reduced or copied
-/// straight from the sender by its receiver; other memory as `unregistered` says; up to 208 bytes ride in the queue
+/// straight from the sender by its receiver; other memory as `unregistered` says; up to 192 bytes ride in the queue
 /// itself. CommError if ranks are on different hosts, or /dev/shm has no room. Segments of killed runs are removed
 /// first.
 std::unique_ptr<Transport> make_shm_transport(Bootstrap& bootstrap, Unregistered unregistered = Unregistered::Probe,
