@@ -64,7 +64,7 @@ struct Control {
 /// What a rank shows to all others at once, in steps that all ranks take together (one_pass.h). Step number k, from 1
 /// on, lies in place k mod 2: who has seen everybody's step k may overwrite step k - 1, for the others took it before.
 struct Board {
-  static constexpr std::int64_t kPieceBytes = 256 << 10;
+  static constexpr std::int64_t kPieceBytes = 64 << 10;  ///< small: a /dev/shm can have 1 MiB
   /// One line of cache: little data come with their number.
   struct alignas(64) Step {
     static constexpr std::int64_t kInlineBytes = 48;
