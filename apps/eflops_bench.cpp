@@ -1,10 +1,12 @@
 #include "apps/command_line.h"
 #include "programs/bench_collective.h"
+#include "programs/bench_compare.h"
 
 int main(int argc, char** argv) {
   using namespace eflops;
   using coll::Collective;
   programs::BenchOptions options;
+  programs::CompareOptions compare;
   const auto verb = [&options](const char* name, Collective collective, const char* help,
                                std::vector<std::string> examples) {
     return programs::Verb{
@@ -31,6 +33,12 @@ int main(int argc, char** argv) {
                  verb("broadcast", Collective::Broadcast, "one rank's data on every rank",
                       {"eflops-bench broadcast -e 1M --root 1"}),
                  verb("alltoall", Collective::AllToAll, "a block from every rank for every rank",
-                      {"eflops-bench alltoall -e 1M"})}},
+                      {"eflops-bench alltoall -e 1M"}),
+                 {.name = "compare",
+                  .help = "tells what became faster or slower between two files of records",
+                  .options = OptionSet(compare),
+                  .run = [&compare](const programs::Invocation&) { programs::run_compare(compare); },
+                  .positional = "records",
+                  .examples = {"eflops-bench compare before.jsonl after.jsonl --gate"}}}},
       argc, argv);
 }

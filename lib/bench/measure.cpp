@@ -19,59 +19,86 @@ constexpr std::size_t kColdBytes = std::size_t{64} << 20;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-class Row {
- public:
-  Row(comm::Transport& transport, comm::PreparedCollective& prepared, const RowRequest& request, bool registered)
-      : transport_(transport),
-        prepared_(prepared),
-        request_(request),
-        pattern_(request.execution.element, request.execution.reduction, request.problem),
-        bytes_(request.problem.elements * kernels::bytes_of(request.execution.element)) {
-    const auto buffer = [&] { return registered ? transport.allocate(bytes_) : comm::private_memory(bytes_); };
-    in_ = buffer();
-    out_ = request.place == Place::Out ? buffer() : in_;
-    if (request.cache == Cache::Cold) cold_.resize(kColdBytes, 1);
+/// What all candidates share.
+struct Buffers {
+  Buffers(comm::Transport& transport, std::span<const Candidate> candidates, bool registered) {
+    const auto any = [&](const auto& condition) {
+      return std::ranges::any_of(candidates, [&](const Candidate& one) { return condition(one.request); });
+    };
+    const RowRequest& first = candidates.front().request;
+    bytes = first.problem.elements * kernels::bytes_of(first.execution.element);
+    const auto buffer = [&] { return registered ? transport.allocate(bytes) : comm::private_memory(bytes); };
+    in = buffer();
+    if (any([](const RowRequest& row) { return row.place == Place::Out; })) out = buffer();
+    if (any([](const RowRequest& row) { return row.cache == Cache::Cold; })) cold.resize(kColdBytes, 1);
   }
 
-  RowResult measure() {
+  std::int64_t bytes = 0;
+  std::shared_ptr<std::byte> in;
+  std::shared_ptr<std::byte> out;
+  std::vector<unsigned char> cold;
+  std::int64_t run = 0;  // its number makes the data: no two runs in these buffers have the same
+};
+
+class Row {
+ public:
+  Row(comm::Transport& transport, const Candidate& candidate, Buffers& buffers)
+      : transport_(transport),
+        prepared_(*candidate.prepared),
+        request_(candidate.request),
+        pattern_(request_.execution.element, request_.execution.reduction, request_.problem),
+        buffers_(buffers) {}
+
+  void warm_up() {
     const Clock::time_point begin = Clock::now();
-    const Iterations& wanted = request_.iterations;
-    for (std::int64_t i = 0; i < wanted.warmup; ++i) {
+    for (std::int64_t i = 0; i < request_.iterations.warmup; ++i) {
       iterate();
-      if (agreed(seconds_since(begin) > wanted.seconds ? 1 : 0) == 1) break;
+      if (agreed(seconds_since(begin) > request_.iterations.seconds ? 1 : 0) == 1) break;
     }
     wrong_ = checked_ = 0;  // what is wrong in the warm-up is wrong in the timed iterations too, or was only warm-up
-    RowResult result;
-    for (std::int64_t batch = 1, taken = 0; batch > 0;) {
-      const std::vector<double> mine = request_.cadence == Cadence::Isolated ? isolated(batch) : streaming(batch);
-      const std::vector<std::vector<double>> all = comm::gather(transport_, mine, deadline());
-      for (std::size_t i = 0; i < (all.empty() ? 0 : mine.size()); ++i) {
-        double slowest = 0;
-        for (const std::vector<double>& rank : all) slowest = std::max(slowest, rank[i]);
-        result.seconds.push_back(slowest);
-      }
-      taken += static_cast<std::int64_t>(mine.size());
-      batch = agreed(transport_.rank() == 0 ? next_batch(result, taken, seconds_since(begin)) : 0);
+    elapsed_ = seconds_since(begin);
+  }
+
+  bool is_done() const { return batch_ == 0; }
+
+  void take_batch() {
+    const Clock::time_point begin = Clock::now();
+    const std::vector<double> mine = request_.cadence == Cadence::Isolated ? isolated(batch_) : streaming(batch_);
+    const std::vector<std::vector<double>> all = comm::gather(transport_, mine, deadline());
+    for (std::size_t i = 0; i < (all.empty() ? 0 : mine.size()); ++i) {
+      double slowest = 0;
+      for (const std::vector<double>& rank : all) slowest = std::max(slowest, rank[i]);
+      result_.seconds.push_back(slowest);
     }
+    taken_ += static_cast<std::int64_t>(mine.size());
+    elapsed_ += seconds_since(begin);
+    batch_ = agreed(transport_.rank() == 0 ? next_batch() : 0);
+  }
+
+  RowResult result() {
     const std::array<double, 1> mine{static_cast<double>(wrong_)};
     for (const std::vector<double>& rank : comm::gather(transport_, mine, deadline())) {
-      result.wrong += static_cast<std::int64_t>(rank[0]);
+      result_.wrong += static_cast<std::int64_t>(rank[0]);
     }
-    result.checked = checked_;
-    return result;
+    result_.checked = checked_;
+    return result_;
   }
 
  private:
   comm::Deadline deadline() const { return comm::deadline_after(request_.timeout_s); }
-  std::span<std::byte> in() const { return {in_.get(), static_cast<std::size_t>(bytes_)}; }
-  std::span<std::byte> out() const { return {out_.get(), static_cast<std::size_t>(bytes_)}; }
+  std::span<std::byte> in() const { return {buffers_.in.get(), static_cast<std::size_t>(buffers_.bytes)}; }
+  std::span<std::byte> out() const {
+    const std::shared_ptr<std::byte>& buffer = request_.place == Place::Out ? buffers_.out : buffers_.in;
+    return {buffer.get(), static_cast<std::size_t>(buffers_.bytes)};
+  }
 
   void prepare_data() {
-    ++run_;
+    ++buffers_.run;
     if (request_.place == Place::Out) Pattern::poison(out());
-    pattern_.fill(in(), transport_.rank(), run_);
+    pattern_.fill(in(), transport_.rank(), buffers_.run);
     if (request_.cache == Cache::Cold) {
-      for (std::size_t i = 0; i < cold_.size(); i += 64) cold_[i] = static_cast<unsigned char>(cold_[i] + 1);
+      std::vector<unsigned char>& cold = buffers_.cold;
+      for (std::size_t i = 0; i < cold.size(); i += 64) cold[i] = static_cast<unsigned char>(cold[i] + 1);
     }
   }
 
@@ -83,7 +110,7 @@ class Row {
 
   void check() {
     if (!request_.check) return;
-    wrong_ += pattern_.count_wrong(out(), transport_.rank(), run_);
+    wrong_ += pattern_.count_wrong(out(), transport_.rank(), buffers_.run);
     ++checked_;
   }
 
@@ -120,39 +147,61 @@ class Row {
   }
 
   /// How many iterations come next: about a fifth of a second of them, none when it is enough.
-  std::int64_t next_batch(RowResult& result, std::int64_t taken, double elapsed) const {
+  std::int64_t next_batch() {
     const Iterations& wanted = request_.iterations;
-    const double median = stats::median(result.seconds);
-    const stats::Interval interval = stats::median_interval(result.seconds);
-    result.is_precise = taken >= 6 && wanted.precision > 0 && interval.high - interval.low <= wanted.precision * median;
-    if (taken >= wanted.most || (taken >= wanted.least && result.is_precise) || elapsed > wanted.seconds) return 0;
+    const double median = stats::median(result_.seconds);
+    const stats::Interval interval = stats::median_interval(result_.seconds);
+    result_.is_precise =
+        taken_ >= 6 && wanted.precision > 0 && interval.high - interval.low <= wanted.precision * median;
+    if (taken_ >= wanted.most || (taken_ >= wanted.least && result_.is_precise) || elapsed_ > wanted.seconds) return 0;
     const auto in_time = static_cast<std::int64_t>(std::min(0.2 / std::max(median, 1e-9), 1.0 * kBatch));
-    return std::min(std::max<std::int64_t>(in_time, 1), wanted.most - taken);
+    return std::min(std::max<std::int64_t>(in_time, 1), wanted.most - taken_);
   }
 
   comm::Transport& transport_;
   comm::PreparedCollective& prepared_;
   const RowRequest& request_;
   Pattern pattern_;
-  std::int64_t bytes_;
-  std::shared_ptr<std::byte> in_;
-  std::shared_ptr<std::byte> out_;
-  std::vector<unsigned char> cold_;
-  std::int64_t run_ = 0;
+  Buffers& buffers_;
+  RowResult result_;
+  std::int64_t batch_ = 1;  // iterations of the next turn
+  std::int64_t taken_ = 0;
+  double elapsed_ = 0;  // in this row's turns
   std::int64_t wrong_ = 0;
   std::int64_t checked_ = 0;
 };
 
+void check(std::span<const Candidate> candidates) {
+  for (const Candidate& one : candidates) {
+    if (one.request.cadence == Cadence::Streaming && one.request.place == Place::In) {
+      throw ConfigError("cadence streaming needs place out: in place every run would change the next one's input");
+    }
+    EFLOPS_CHECK(one.request.iterations.most >= 1, "no iterations");
+    const RowRequest& first = candidates.front().request;
+    EFLOPS_CHECK(one.request.problem.elements == first.problem.elements &&
+                     one.request.execution.element == first.execution.element,
+                 "candidates of different problems");
+  }
+}
+
 }  // namespace
 
-RowResult measure(comm::Transport& transport, comm::PreparedCollective& prepared, const RowRequest& request,
-                  bool registered) {
-  if (request.cadence == Cadence::Streaming && request.place == Place::In) {
-    throw ConfigError("cadence streaming needs place out: in place every run would change the next one's input");
+std::vector<RowResult> measure(comm::Transport& transport, std::span<const Candidate> candidates, bool registered) {
+  if (candidates.empty()) return {};
+  check(candidates);
+  Buffers buffers(transport, candidates, registered);
+  std::vector<Row> rows;
+  for (const Candidate& one : candidates) rows.emplace_back(transport, one, buffers);
+  for (Row& row : rows) row.warm_up();
+  const auto is_done = [](const Row& row) { return row.is_done(); };
+  while (!std::ranges::all_of(rows, is_done)) {
+    for (Row& row : rows) {
+      if (!row.is_done()) row.take_batch();
+    }
   }
-  EFLOPS_CHECK(request.iterations.most >= 1, "no iterations");
-  Row row(transport, prepared, request, registered);
-  return row.measure();
+  std::vector<RowResult> results;
+  for (Row& row : rows) results.push_back(row.result());
+  return results;
 }
 
 }  // namespace eflops::bench

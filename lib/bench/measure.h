@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,10 +44,17 @@ struct RowResult {
   bool is_precise = false;      ///< the interval was narrow enough
 };
 
-/// Times one prepared collective; all ranks call it together. Results are poisoned before and compared with the exact
-/// answer after every iteration, outside the clock (streaming: after the last one). The clock of an iteration runs from
-/// the barrier to the moment the slowest rank holds its result. Data lie in the transport's own memory if `registered`.
-RowResult measure(comm::Transport& transport, comm::PreparedCollective& prepared, const RowRequest& request,
-                  bool registered);
+/// One way to do a row's problem.
+struct Candidate {
+  comm::PreparedCollective* prepared;  ///< of `request`
+  RowRequest request;
+};
+
+/// Times one or more ways of one problem, a batch of each in turn, so that what disturbs the machine meets all of them
+/// alike; all ranks call it together. Results are poisoned before and compared with the exact answer after every
+/// iteration, outside the clock (streaming: after the last one). The clock of an iteration runs from the barrier to the
+/// moment the slowest rank holds its result. All use the same buffers, which lie in the transport's own memory if
+/// `registered`. The results have the order of `candidates`.
+std::vector<RowResult> measure(comm::Transport& transport, std::span<const Candidate> candidates, bool registered);
 
 }  // namespace eflops::bench

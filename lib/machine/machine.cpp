@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -54,6 +55,18 @@ bool Machine::has_native_bf16() const {
 double load_average() {
   double load = 0;
   return ::getloadavg(&load, 1) == 1 ? load : 0;
+}
+
+std::uint64_t available_memory_bytes() {
+  Machine machine;
+  read_memory(machine);
+  return machine.memory_available_bytes;
+}
+
+std::string network_name() {
+  std::error_code absent;
+  const std::filesystem::path space = std::filesystem::read_symlink("/proc/self/ns/net", absent);
+  return absent ? host_name() : host_name() + " " + space.string();
 }
 
 std::string host_name() {

@@ -32,6 +32,12 @@ std::string host_name();
 /// Looks at the machine now; takes some 10 ms. DataError when its topology cannot be read at all.
 Machine inspect();
 
+/// Bytes that a program could still take, now; 0 if the system does not tell.
+std::uint64_t available_memory_bytes();
+
+/// Names the network that this process sees: the host, and its network name space where there are several.
+std::string network_name();
+
 /// Load average of the last minute, now.
 double load_average();
 

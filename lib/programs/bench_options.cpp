@@ -51,6 +51,9 @@ void BenchOptions::visit_fields(OptionVisitor& v) {
   v("root", root, "rank that a broadcast comes from", {.min = 0, .aliases = {"r"}});
   v("ranks", ranks, "how many to start on this host where no launcher did; 0: one a core",
     {.min = 0, .max = 1024, .aliases = {"np", "nproc"}});
+  v("launches", launches,
+    "how often to start them, one after the other, so that `compare` can decide; each prints a table",
+    {.min = 1, .max = 1000});
   v("transport", transport, "auto: shared memory on one host, tcp between hosts");
   v("registered", registered, "data in the transport's own memory, as a training system would keep them");
   v("bind", bind, "tcp: address or interface of the network to use");
@@ -73,9 +76,15 @@ void BenchOptions::visit_fields(OptionVisitor& v) {
   v("timeout", timeout, "an iteration that takes longer ends the run and names who waits for whom",
     {.unit = "s", .min = 0.001, .aliases = {"T"}});
   v("check", check, "compare every element after every iteration, outside the clock", {.aliases = {"c"}});
-  v("format", format, "nccl: columns and closing lines of nccl-tests", {.changes_result = false});
+  v("order", order, "random: sizes in an order drawn from `seed`, so that no drift looks like a trend");
+  v("line_gbps", line_gbps, "rate of each server's port, for `line %` and where the interface does not tell; 0: ask it",
+    {.unit = "Gb/s", .min = 0});
+  v("min_busbw", min_busbw, "the mean bus bandwidth over rows must reach this, else the program fails",
+    {.unit = "GB/s", .min = 0, .changes_result = false});
+  v("format", format, "nccl: columns and closing lines of nccl-tests; csv: comma-separated values",
+    {.changes_result = false});
   v("record", record, "file to append a record a row to", {.aliases = {"J", "output"}, .changes_result = false});
-  v("seed", seed, "of the random rank map");
+  v("seed", seed, "of the random rank map and order");
 }
 
 }  // namespace eflops::programs

@@ -15,7 +15,9 @@ namespace eflops::programs {
 enum class TransportChoice { Auto, Shm, Tcp, Mpi };
 enum class PlaceChoice { Out, In, Both };
 enum class MapChoice { InOrder, RoundRobin, Random, Hdrm, File };
-enum class TableFormat { People, Nccl };
+enum class TableFormat { People, Nccl, Csv };
+/// In which order the sizes of a table are measured.
+enum class OrderChoice { Sizes, Random };
 
 /// The options of `eflops-bench allreduce` and the other collectives. Flags of nccl-tests mean what they mean there.
 struct BenchOptions {
@@ -30,6 +32,7 @@ struct BenchOptions {
   std::int64_t root = 0;
 
   std::int64_t ranks = 0;
+  std::int64_t launches = 1;
   TransportChoice transport = TransportChoice::Auto;
   bool registered = true;
   std::string bind = "";
@@ -50,6 +53,9 @@ struct BenchOptions {
   double timeout = 30;
   bool check = true;
 
+  OrderChoice order = OrderChoice::Sizes;
+  double line_gbps = 0;
+  double min_busbw = 0;
   TableFormat format = TableFormat::People;
   std::string record = "";
   std::int64_t seed = 1;
@@ -85,7 +91,14 @@ struct eflops::Choices<eflops::programs::MapChoice> {
 template <>
 struct eflops::Choices<eflops::programs::TableFormat> {
   using enum programs::TableFormat;
-  static constexpr std::pair<programs::TableFormat, std::string_view> kEntries[] = {{People, "people"}, {Nccl, "nccl"}};
+  static constexpr std::pair<programs::TableFormat, std::string_view> kEntries[] = {
+      {People, "people"}, {Nccl, "nccl"}, {Csv, "csv"}};
+};
+template <>
+struct eflops::Choices<eflops::programs::OrderChoice> {
+  using enum programs::OrderChoice;
+  static constexpr std::pair<programs::OrderChoice, std::string_view> kEntries[] = {{Sizes, "sizes"},
+                                                                                    {Random, "random"}};
 };
 template <>
 struct eflops::Choices<eflops::bench::Cadence> {

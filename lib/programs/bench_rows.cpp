@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "coll/algorithms.h"
+#include "comm/one_pass.h"
 
 namespace eflops::programs {
 
@@ -13,20 +14,37 @@ namespace {
 
 constexpr std::int64_t kSmallBytes = 4 << 10;
 
-std::vector<std::string> names_for(Collective collective, const BenchOptions& options, int ranks, std::int64_t bytes) {
+std::vector<std::string> names_for(Collective collective, const BenchOptions& options, RankSet ranks,
+                                   std::int64_t bytes) {
   std::vector<std::string> names;
   for (const std::string& name : options.algorithm) {
     if (name == "auto") {
       names.push_back(automatic(collective, ranks, bytes, options.servers == 1));
     } else if (name == "all") {
       for (const std::string_view known : coll::algorithm_names(collective)) names.emplace_back(known);
-    } else if (name == kMpi && collective == Collective::Allreduce) {
+      if (collective == Collective::Allreduce && ranks.see_memory) names.emplace_back(comm::kOnePass);
+    } else if ((name == kMpi || name == comm::kOnePass) && collective == Collective::Allreduce) {
       names.push_back(name);
     } else {
       names.emplace_back(coll::algorithm(collective, name).name);
     }
   }
   return names;
+}
+
+std::vector<std::int64_t> sizes_in_order(const BenchOptions& options) {
+  std::vector<std::int64_t> sizes = bench::sizes_of({.begin = bench::parse_bytes(options.begin, "begin"),
+                                                     .end = bench::parse_bytes(options.end, "end"),
+                                                     .factor = options.factor,
+                                                     .step = bench::parse_bytes(options.step, "step")});
+  if (options.order == OrderChoice::Random) {
+    const coll::RankMap drawn =
+        coll::RankMap::random(static_cast<int>(sizes.size()), static_cast<std::uint64_t>(options.seed));
+    std::vector<std::int64_t> shuffled;
+    for (const int place : drawn.places()) shuffled.push_back(sizes[static_cast<std::size_t>(place)]);
+    sizes = shuffled;
+  }
+  return sizes;
 }
 
 bench::RowRequest request_of(const BenchOptions& options) {
@@ -53,10 +71,12 @@ bench::RowRequest request_of(const BenchOptions& options) {
 
 }  // namespace
 
-std::string automatic(Collective collective, int ranks, std::int64_t bytes, bool one_server) {
+std::string automatic(Collective collective, RankSet set, std::int64_t bytes, bool one_server) {
+  const int ranks = set.count;
   const bool small = bytes <= kSmallBytes;
   switch (collective) {
     case Collective::Allreduce:
+      if (set.see_memory) return std::string(comm::kOnePass);
       if (small) return "recursive-doubling";
       return one_server && ranks <= 8 ? "direct" : "halving-doubling";
     case Collective::ReduceScatter:
@@ -70,7 +90,8 @@ std::string automatic(Collective collective, int ranks, std::int64_t bytes, bool
   throw InternalError("collective {} has no automatic choice", static_cast<int>(collective));
 }
 
-std::vector<PlannedRow> plan_rows(Collective collective, const BenchOptions& options, int ranks) {
+std::vector<PlannedRow> plan_rows(Collective collective, const BenchOptions& options, RankSet set) {
+  const int ranks = set.count;
   const bench::RowRequest common = request_of(options);
   const std::int64_t element_bytes = kernels::bytes_of(common.execution.element);
   if (options.cadence == bench::Cadence::Streaming && options.place == PlaceChoice::In) {
@@ -82,13 +103,10 @@ std::vector<PlannedRow> plan_rows(Collective collective, const BenchOptions& opt
     places.push_back(bench::Place::In);
   }
   std::vector<PlannedRow> rows;
-  for (const std::int64_t size : bench::sizes_of({.begin = bench::parse_bytes(options.begin, "begin"),
-                                 .end = bench::parse_bytes(options.end, "end"),
-                                 .factor = options.factor,
-                                 .step = bench::parse_bytes(options.step, "step")})) {
+  for (const std::int64_t size : sizes_in_order(options)) {
     std::int64_t elements = size / element_bytes;
     if (collective == Collective::AllToAll) elements -= elements % ranks;
-    for (const std::string& name : names_for(collective, options, ranks, size)) {
+    for (const std::string& name : names_for(collective, options, set, size)) {
       for (const bench::Place place : places) {
         PlannedRow row{name, common};
         row.request.place = place;

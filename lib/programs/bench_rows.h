@@ -15,19 +15,27 @@ inline constexpr std::string_view kMpi = "mpi";
 
 /// One row to measure.
 struct PlannedRow {
-  std::string algorithm;  ///< a name of coll::algorithms, or kMpi; never auto
+  std::string algorithm;  ///< a name of coll::algorithms, kMpi or comm::kOnePass; never auto
   bench::RowRequest request;
 };
 
-/// The rows of a run in the order of the table: sizes, then algorithms, then places. Sizes are rounded down to whole
-/// elements (all-to-all: to whole blocks of each rank). ConfigError for options that do not fit each other.
-std::vector<PlannedRow> plan_rows(coll::Collective collective, const BenchOptions& options, int ranks);
+/// The ranks that take part.
+struct RankSet {
+  int count = 1;
+  bool see_memory = false;  ///< each other's, so that allreduce can be done in one pass
+};
+
+/// The rows of a run in the order of the table: sizes (in their order, or drawn), then algorithms, then places. Sizes
+/// are rounded down to whole elements (all-to-all: to whole blocks of each rank). ConfigError for options that do not
+/// fit each other.
+std::vector<PlannedRow> plan_rows(coll::Collective collective, const BenchOptions& options, RankSet ranks);
 
 /// The rank map that the options name, for `ranks` ranks.
 coll::RankMap rank_map(const BenchOptions& options, int ranks);
 
-/// The algorithm that `auto` stands for: few steps for small data, few bytes for large, everyone to everyone where all
-/// ranks are on one server. A built-in rule, until a measured table replaces it.
-std::string automatic(coll::Collective collective, int ranks, std::int64_t bytes, bool one_server);
+/// The algorithm that `auto` stands for: one pass where ranks see each other's memory; else few steps for small data,
+/// few bytes for large, everyone to everyone where all ranks are on one server. A built-in rule, until a measured table
+/// replaces it.
+std::string automatic(coll::Collective collective, RankSet ranks, std::int64_t bytes, bool one_server);
 
 }  // namespace eflops::programs

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/error.h"
 #include "base/stats.h"
 #include "coll/algorithms.h"
@@ -27,7 +30,8 @@ RowResult measured(const RowRequest& row, bool registered = false) {
   RowResult result;
   comm::run_inproc(row.problem.ranks, [&](comm::Transport& transport) {
     const auto prepared = ring(transport, row);
-    RowResult mine = measure(transport, *prepared, row, registered);
+    const Candidate one{prepared.get(), row};
+    const RowResult mine = measure(transport, {&one, 1}, registered).front();
     if (transport.rank() == 0) {
       result = mine;
     } else {
@@ -98,10 +102,54 @@ TEST(Measure, OneWrongElementOnOneRankInOneIterationIsCounted) {
   comm::run_inproc(3, [&](comm::Transport& transport) {
     const auto prepared = ring(transport, row);
     Spoiled spoiled(*prepared, transport.rank());
-    const RowResult mine = measure(transport, spoiled, row, false);
+    const Candidate one{&spoiled, row};
+    const RowResult mine = measure(transport, {&one, 1}, false).front();
     if (transport.rank() == 0) result = mine;
   });
   EXPECT_EQ(result.wrong, 1);
+}
+
+/// Writes down when it ran.
+class Noted final : public comm::PreparedCollective {
+ public:
+  Noted(comm::PreparedCollective& real, char name, std::string& notes) : real_(real), name_(name), notes_(notes) {}
+  std::string algorithm() const override { return real_.algorithm(); }
+  void run(std::span<const std::byte> in, std::span<std::byte> out, comm::Deadline deadline) override {
+    real_.run(in, out, deadline);
+    notes_ += name_;
+  }
+
+ private:
+  comm::PreparedCollective& real_;
+  char name_;
+  std::string& notes_;
+};
+
+TEST(Measure, CandidatesTakeTurnsAndKeepTheirOwnResults) {
+  RowRequest row = request();
+  row.iterations.warmup = 0;
+  row.iterations.most = 60;
+  RowRequest in_place = row;
+  in_place.place = Place::In;
+  in_place.iterations.most = 45;
+  comm::run_inproc(3, [&](comm::Transport& transport) {
+    const auto prepared = ring(transport, row);
+    std::string notes;
+    Noted a(*prepared, 'a', notes);
+    Noted b(*prepared, 'b', notes);
+    const std::array<Candidate, 2> both{Candidate{&a, row}, Candidate{&b, in_place}};
+    const std::vector<RowResult> results = measure(transport, both, true);
+    // First one iteration each, to know how long they take, then batches of at most 20.
+    EXPECT_EQ(notes.substr(0, 2), "ab");
+    EXPECT_EQ(std::ranges::count(notes, 'a'), 60);
+    EXPECT_EQ(std::ranges::count(notes, 'b'), 45);
+    EXPECT_EQ(notes.find(std::string(21, 'a')), std::string::npos);
+    for (const RowResult& result : results) EXPECT_EQ(result.wrong, 0);
+    if (transport.rank() == 0) {
+      EXPECT_EQ(results[0].seconds.size(), 60U);
+      EXPECT_EQ(results[1].seconds.size(), 45U);
+    }
+  });
 }
 
 TEST(Measure, TimesEmptyBuffersToo) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """eflops-bench as users run it, on ranks that it starts itself. usage: bench_process_test.py BIN"""
 
+import csv
 import glob
 import json
 import os
@@ -35,7 +36,7 @@ class Bench(ProcessTest):
             self.assertEqual(n, "3")
             self.assertLessEqual(float(low), float(p50))
             self.assertLessEqual(float(p50), float(high))
-            algbw, busbw, wrong = row[10:13]
+            algbw, busbw, _, _, wrong = row[10:15]
             # 2 ranks: the factor 2(p-1)/p is 1.
             self.assertEqual(algbw, busbw)
             self.assertEqual(wrong, "0")
@@ -51,18 +52,18 @@ class Bench(ProcessTest):
                     self.succeed(verb, "-b", "0", "-e", "64K", "-f", "64", "--transport", transport, *QUICK)
                 )
                 self.assertGreater(len(rows), 3, (verb, transport))
-                self.assertEqual({row[12] for row in rows}, {"0"}, (verb, transport))
+                self.assertEqual({row[14] for row in rows}, {"0"}, (verb, transport))
         for element in ("f32", "double", "bfloat16", "half", "int8", "u8", "int", "u32", "i64", "u64"):
             for reduction in ("sum", "prod", "min", "max", "avg"):
                 text = self.succeed("-b", "1000", "-e", "1000", "-d", element, "-o", reduction, *QUICK)
-                self.assertEqual([row[12] for row in data_rows(text)], ["0", "0"], (element, reduction))
+                self.assertEqual([row[14] for row in data_rows(text)], ["0", "0"], (element, reduction))
 
     def test_mpi_allreduce_stands_beside_ours_in_every_type(self):
         for element in ("f32", "f64", "bf16", "f16", "i8", "u8", "i32", "u32", "i64", "u64"):
             for reduction in ("sum", "avg", "max"):
                 text = self.succeed("-b", "4K", "-e", "4K", "-d", element, "-o", reduction,
                                     "--algorithm", "ring,mpi", *QUICK)  # fmt: skip
-                rows = [(row[3], row[12]) for row in data_rows(text)]
+                rows = [(row[3], row[14]) for row in data_rows(text)]
                 self.assertEqual(rows, [(name, "0") for name in ("ring", "ring", "mpi", "mpi")], (element, reduction))
         self.assertIn("has no algorithm 'mpi'", self.fail_with(2, "all-gather", "--algorithm", "mpi", "--ranks", "2"))
 
@@ -72,8 +73,8 @@ class Bench(ProcessTest):
         rows = {row[3]: row for row in data_rows(text)}
         self.assertEqual(set(rows), {"ring", "halving", "direct"})
         self.assertIn("skipped: needs a power of two of ranks, not 3", " ".join(rows["halving"]))
-        self.assertEqual(rows["halving"][12], "n/a")
-        self.assertEqual(rows["ring"][12], "0")
+        self.assertEqual(rows["halving"][14], "n/a")
+        self.assertEqual(rows["ring"][14], "0")
         self.assertIn("# rows: 2 ran, 1 did not\n", text)
 
     # known_faults C34: a container's /dev/shm often has 64 MB.
@@ -87,8 +88,8 @@ class Bench(ProcessTest):
         )  # fmt: skip
         self.assertEqual(run.returncode, 0, run.stderr)
         rows = {int(row[0]): row for row in data_rows(run.stdout)}
-        self.assertEqual(rows[65536][12], "0")
-        self.assertRegex(" ".join(rows[1048576][13:]), r"^skipped: needs 4.00? MiB of /dev/shm, .* are free")
+        self.assertEqual(rows[65536][14], "0")
+        self.assertRegex(" ".join(rows[1048576][15:]), r"^skipped: needs 4.00? MiB of /dev/shm, .* are free")
 
     def test_nccl_format_has_its_columns_and_literal_footers(self):
         text = self.succeed("-b", "1K", "-e", "4K", "--format", "nccl", *QUICK)
@@ -108,8 +109,50 @@ class Bench(ProcessTest):
             self.assertEqual(record["verification"]["outcome"], "passed")
             self.assertEqual(len(record["measurements"][0]["samples"]), 3)
             self.assertEqual(record["facts"]["transport"], "shm")
-            self.assertEqual(record["facts"]["algorithm"], "recursive-doubling")
+            self.assertEqual(record["facts"]["algorithm"], "one-pass")
             self.assertEqual(record["provenance"]["ranks"], 2)
+
+    def test_rows_are_comma_separated_for_tables(self):
+        lines = self.succeed("-b", "1K", "-e", "2K", "--format", "csv", "--order", "random", *QUICK).splitlines()
+        lines = [line for line in lines if not line.startswith("#")]
+        rows = list(csv.DictReader(lines))
+        self.assertEqual(sorted((int(row["size_bytes"]), row["place"]) for row in rows),
+                         [(1024, "in"), (1024, "out"), (2048, "in"), (2048, "out")])  # fmt: skip
+        for row in rows:
+            self.assertEqual((row["n"], row["wrong"], row["algorithm"]), ("3", "0", "one-pass"))
+            self.assertGreater(float(row["busbw_GBps"]), 0)
+
+    def test_a_missed_bandwidth_fails_after_the_table(self):
+        self.succeed("-b", "1K", "-e", "1K", "--min-busbw", "1e-6", *QUICK)
+        run = self.run_program("-b", "1K", "-e", "1K", "--min-busbw", "1e6", *QUICK)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("# rows: 2 ran", run.stdout)
+        self.assertRegex(run.stderr, r"min_busbw: the mean bus bandwidth is [0-9.]+ GB/s, below 1e\+06")
+
+    def test_launches_are_compared_and_a_slower_one_fails_the_gate(self):
+        for name, more in (("small", []), ("again", []), ("large", ["--segment", "0"])):
+            self.succeed("-b", "4K", "-e", "4K", "--place", "out", "--launches", "5", "--record", name, *more, *QUICK)
+        launches = [json.loads(line)["facts"]["launch"] for line in self.read("small").splitlines()]
+        self.assertEqual(len(set(launches)), 5)
+        # Times of a busy machine prove nothing, so the verdicts come from times that are written here.
+        for name, factor in (("small", 1), ("again", 1), ("large", 3)):
+            records = [json.loads(line) for line in self.read(name).splitlines()]
+            for i, record in enumerate(records):
+                record["measurements"][0]["samples"] = [factor * (1e-5 + 1e-9 * i)]
+            self.write(name, "".join(json.dumps(record) + "\n" for record in records))
+        text = self.succeed("compare", "small", "again", "--gate")
+        self.assertRegex(text, r"(?m)^same +1\.000 .* 5/5  .*size_bytes=4096")
+        self.assertIn("no case is on both sides", self.fail_with(3, "compare", "small", "large"))
+        run = self.run_program("compare", "small", "large", "--ignore", "segment_bytes", "--gate")
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stdout, r"(?m)^slower +3\.000 .* 10 us +30.01 us +5/5  ")
+        self.assertIn("gate: 1 of 1 cases are slower", run.stderr)
+        self.assertIn("takes two files", self.fail_with(2, "compare", "small"))
+
+    def test_one_pass_says_what_it_needs(self):
+        text = self.succeed("-b", "1K", "-e", "1K", "--algorithm", "one-pass,ring", "--transport", "tcp", *QUICK)
+        self.assertIn("skipped: needs ranks that see each other's memory: transport shm, not tcp", text)
+        self.assertIn("# rows: 2 ran, 2 did not\n", text)
 
     def test_one_rank_has_no_bus_bandwidth(self):
         text = self.succeed("-b", "1K", "-e", "1K", "--ranks", "1", "-n", "2")
