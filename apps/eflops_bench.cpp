@@ -1,12 +1,14 @@
 #include "apps/command_line.h"
 #include "programs/bench_collective.h"
 #include "programs/bench_compare.h"
+#include "programs/bench_import.h"
 
 int main(int argc, char** argv) {
   using namespace eflops;
   using coll::Collective;
   programs::BenchOptions options;
   programs::CompareOptions compare;
+  programs::ImportOptions import;
   const auto verb = [&options](const char* name, Collective collective, const char* help,
                                std::vector<std::string> examples) {
     return programs::Verb{
@@ -39,6 +41,12 @@ int main(int argc, char** argv) {
                   .options = OptionSet(compare),
                   .run = [&compare](const programs::Invocation&) { programs::run_compare(compare); },
                   .positional = "records",
-                  .examples = {"eflops-bench compare before.jsonl after.jsonl --gate"}}}},
+                  .examples = {"eflops-bench compare before.jsonl after.jsonl --gate"}},
+                 {.name = "import",
+                  .help = "reads logs of nccl-tests, OSU and Intel MPI Benchmarks into records",
+                  .options = OptionSet(import),
+                  .run = [&import](const programs::Invocation& call) { programs::run_import(import, call); },
+                  .positional = "logs",
+                  .examples = {"eflops-bench import nccl.log --record nccl.jsonl"}}}},
       argc, argv);
 }

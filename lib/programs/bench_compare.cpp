@@ -37,6 +37,7 @@ void CompareOptions::visit_fields(OptionVisitor& v) {
   v("measurement", measurement, "what is compared; less is better");
   v("tolerance", tolerance, "a ratio so near to 1 is the same", {.min = 0, .max = 1});
   v("ignore", ignore, "facts in which the sides may differ, such as algorithm or transport");
+  v("unchecked", unchecked, "also records whose results nobody checked, as of OSU without -c");
   v("gate", gate, "fail if a case is slower, or is missing after");
 }
 
@@ -48,6 +49,7 @@ void run_compare(const CompareOptions& options) {
       records::compare(records::read_records(options.records[0]), records::read_records(options.records[1]),
                        {.measurement = options.measurement,
                         .tolerance = options.tolerance,
+                        .unchecked = options.unchecked,
                         .ignore = {options.ignore.begin(), options.ignore.end()}});
   fmt::print("# {}: after / before, 95 % interval by bootstrap over launches; fewer than 5 a side decide nothing\n",
              options.measurement);

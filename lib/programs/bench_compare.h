@@ -13,6 +13,7 @@ struct CompareOptions {
   std::string measurement = "iteration_time";
   double tolerance = 0.02;
   std::vector<std::string> ignore;
+  bool unchecked = false;
   bool gate = false;
 
   void visit_fields(OptionVisitor& v);

@@ -9,7 +9,7 @@ namespace eflops::records {
 namespace {
 
 constexpr std::int64_t kLeastLaunches = 5;
-constexpr std::string_view kOfALaunch[] = {"launch", "wrong", "precise", "note", "line_GBps"};
+constexpr std::string_view kOfALaunch[] = {"launch", "wrong", "precise", "note", "line_GBps", "mean_of"};
 
 /// Values by launch, in the order of the records.
 struct Side {
@@ -56,7 +56,8 @@ Sides sides_of(std::span<const Record> records, const ComparisonRequest& request
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Record& record = records[i];
     const auto found = std::ranges::find(record.measurements, request.measurement, &Measurement::name);
-    if (record.status != Status::Complete || found == record.measurements.end()) {
+    const bool counts = record.status == Status::Complete || (request.unchecked && record.status == Status::Unverified);
+    if (!counts || found == record.measurements.end()) {
       ++sides.left_out;
       continue;
     }

@@ -42,11 +42,12 @@ struct ComparisonReport {
 struct ComparisonRequest {
   std::string measurement = "iteration_time";  ///< less is better
   double tolerance = 0.02;                     ///< what counts as the same, as a share
+  bool unchecked = false;                      ///< also records whose results nobody checked
   std::set<std::string> ignore;                ///< facts in which the sides may differ
 };
 
 /// Compares cases: records of the same program, ranks and facts, save the facts that say how a launch went (launch,
-/// wrong, precise, note, line_GBps) and those of `ignore`. DataError if the sides have no case in common.
+/// wrong, precise, note, line_GBps, mean_of) and those of `ignore`. DataError if the sides have no case in common.
 ComparisonReport compare(std::span<const Record> before, std::span<const Record> after,
                          const ComparisonRequest& request);
 

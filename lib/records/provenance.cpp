@@ -48,7 +48,7 @@ Provenance provenance_from_json(const Json& object, std::string_view where) {
   const Fields libraries(fields.object("libraries"), fields.where() + ": libraries");
   for (const auto& [name, version] : fields.object("libraries").items())
     read.libraries.emplace_back(name, libraries.text(name.c_str()));
-  if (read.ranks < 1) fields.fail("ranks", "at least 1 is expected");
+  if (read.ranks < 0) fields.fail("ranks", "at least 0 is expected");
   if (read.threads < 1) fields.fail("threads", "at least 1 is expected");
   return read;
 }

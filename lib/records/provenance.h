@@ -25,7 +25,7 @@ struct Provenance {
   std::string flags;
   std::string build_type;
   std::vector<std::pair<std::string, std::string>> libraries;  ///< name, version
-  std::int64_t ranks = 1;
+  std::int64_t ranks = 1;    ///< 0: not known, of a record made from another tool's log
   std::int64_t threads = 1;  ///< per rank
   std::string placement;
 };

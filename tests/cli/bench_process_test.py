@@ -149,6 +149,23 @@ class Bench(ProcessTest):
         self.assertIn("gate: 1 of 1 cases are slower", run.stderr)
         self.assertIn("takes two files", self.fail_with(2, "compare", "small"))
 
+    def test_logs_of_other_tools_become_records(self):
+        self.write("osu.log", "# OSU MPI Allreduce Latency Test v7.4\n# Size   Avg Latency(us)\n8   2.00\n16   2.50\n16\n")
+        run = self.run_program("import", "osu.log", "--ranks", "4", "--record", "osu.jsonl")
+        self.assertEqual((run.returncode, run.stdout), (0, "# 2 rows of 1 logs in osu.jsonl\n"))
+        self.assertIn("osu.log:5: begins with a size but has other columns than its table", run.stderr)
+        record = json.loads(self.read("osu.jsonl").splitlines()[0])
+        self.assertEqual(record["status"], "unverified")
+        self.assertEqual(record["measurements"][0]["name"], "iteration_time")
+        self.assertAlmostEqual(record["measurements"][0]["samples"][0], 2e-6)
+        self.assertEqual((record["facts"]["collective"], record["provenance"]["ranks"]), ("allreduce", 4))
+        self.assertIn("undecided", self.succeed("compare", "osu.jsonl", "osu.jsonl", "--unchecked"))
+        # Without --ranks they are not known, and the record can be read all the same.
+        self.succeed("import", "osu.log", "--record", "unknown.jsonl")
+        self.assertIn("ranks=0", self.succeed("compare", "unknown.jsonl", "unknown.jsonl", "--unchecked"))
+        self.write("empty.log", "nothing\n")
+        self.assertIn("empty.log: no row of a table", self.fail_with(3, "import", "empty.log"))
+
     def test_one_pass_says_what_it_needs(self):
         text = self.succeed("-b", "1K", "-e", "1K", "--algorithm", "one-pass,ring", "--transport", "tcp", *QUICK)
         self.assertIn("skipped: needs ranks that see each other's memory: transport shm, not tcp", text)
