@@ -18,6 +18,7 @@
 #include "base/progress.h"
 #include "config/find_config.h"
 #include "experiment/libraries.h"
+#include "experiment/sweep.h"
 #include "programs/command_line_help.h"
 
 namespace eflops::programs {
@@ -138,6 +139,14 @@ void describe(const Program& program, const Chosen& chosen, const std::string& f
   print(describe_text(program, verbs));
 }
 
+/// What a file says to eflops-run is not for the program.
+void leave_out_experiment(config::YamlFile& file) {
+  const bool sweeps = std::ranges::any_of(
+      file.assignments, [](const Assignment& one) { return one.path.starts_with("experiment.sweep."); });
+  if (sweeps) log::warning("{}: has a sweep; this is what stands beside it, eflops-run runs every point", file.name);
+  std::erase_if(file.assignments, experiment::is_of_experiment);
+}
+
 void run_verb(const Program& program, const Chosen& chosen, const std::string& command, const WordParser& parse) {
   const Verb& verb = *chosen.verb;
   const FlagTable table(verb.options, verb.positional);
@@ -157,6 +166,7 @@ void run_verb(const Program& program, const Chosen& chosen, const std::string& c
     for (const std::string& name : configs->second) {
       files.push_back(config::read_yaml(config::find_config(name)));
       check_program(files.back(), program, verb);
+      leave_out_experiment(files.back());
     }
   const Invocation call{.program = full_name(program, verb),
                         .command = command,
