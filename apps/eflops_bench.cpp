@@ -2,6 +2,7 @@
 #include "programs/bench_collective.h"
 #include "programs/bench_compare.h"
 #include "programs/bench_import.h"
+#include "programs/bench_tune.h"
 
 int main(int argc, char** argv) {
   using namespace eflops;
@@ -9,6 +10,7 @@ int main(int argc, char** argv) {
   programs::BenchOptions options;
   programs::CompareOptions compare;
   programs::ImportOptions import;
+  programs::TuneOptions tune;
   const auto verb = [&options](const char* name, Collective collective, const char* help,
                                std::vector<std::string> examples) {
     return programs::Verb{
@@ -36,6 +38,12 @@ int main(int argc, char** argv) {
                       {"eflops-bench broadcast -e 1M --root 1"}),
                  verb("alltoall", Collective::AllToAll, "a block from every rank for every rank",
                       {"eflops-bench alltoall -e 1M"}),
+                 {.name = "tune",
+                  .help = "measures which algorithm is the fastest, and writes the table that `auto` follows",
+                  .options = OptionSet(tune),
+                  .run = [&tune](const programs::Invocation& call) { programs::run_tune(tune, call); },
+                  .examples = {"eflops-bench tune --transport tcp --table tuning.yaml",
+                               "eflops-bench allreduce --transport tcp --table tuning.yaml"}},
                  {.name = "compare",
                   .help = "tells what became faster or slower between two files of records",
                   .options = OptionSet(compare),

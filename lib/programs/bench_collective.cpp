@@ -73,41 +73,59 @@ void measure_all(BenchRun& run, std::span<const PlannedRow> planned) {
   check_gates(run);
 }
 
-/// The program on one rank; its transport tells the others if it fails.
-void run_rank(comm::MpiSession& session, coll::Collective collective, const BenchOptions& options,
-              const Invocation& call) {
+/// What `auto` follows, in words; empty where no row asks for it.
+std::string automatic_text(const BenchOptions& options, const RankSet& ranks, coll::Collective collective) {
+  if (std::ranges::find(options.algorithm, "auto") == options.algorithm.end() || options.table.empty()) return "";
+  const bench::TuningCase one = ranks.tuning_case(collective);
+  if (ranks.table->entries(one).empty()) return fmt::format("{} has no {}: built-in rule", options.table, one.key());
+  return fmt::format("{} {} (hash {})", options.table, one.key(), ranks.table->hash());
+}
+
+bench::TuningTable table_of(const BenchOptions& options) {
+  return options.table.empty() ? bench::TuningTable() : bench::TuningTable::read(options.table);
+}
+
+}  // namespace
+
+std::vector<bench::TableRow> measure_collective(comm::MpiSession& session, coll::Collective collective,
+                                                const BenchOptions& options, const Invocation& call,
+                                                const std::function<void(const RankSet&)>& learn) {
   const machine::Machine machine = machine::inspect();
-  const int ranks = session.size();
+  const bench::TuningTable table = table_of(options);
+  RankSet ranks{.count = session.size(), .table = &table};
   BenchNetwork network =
-      open_network(session, options, collective, largest_buffer(plan_rows(collective, options, {ranks})));
-  const std::vector<PlannedRow> planned =
-      plan_rows(collective, options, {ranks, comm::can_one_pass(*network.transport)});
+      open_network(session, options, collective, largest_buffer(plan_rows(collective, options, ranks)));
+  ranks.see_memory = comm::can_one_pass(*network.transport);
+  ranks.servers = 1 + std::ranges::max(network.line.server_of_rank);
+  ranks.transport = network.transport->name();
+  if (learn) learn(ranks);
+  const std::vector<PlannedRow> planned = plan_rows(collective, options, ranks);
   BenchRun run{.options = options,
                .call = call,
                .transport = *network.transport,
                .machine = machine,
                .head = {.collective = collective,
-                        .ranks = ranks,
+                        .ranks = ranks.count,
                         .element = std::string(kernels::element_name(element_named(options.element))),
                         .reduction = std::string(kernels::reduction_name(reduction_named(options.reduction))),
                         .root = collective == coll::Collective::Broadcast ? static_cast<int>(options.root) : -1,
                         .line = network.line},
-               .map = rank_map(options, ranks),
+               .map = rank_map(options, ranks.count),
+               .automatic = automatic_text(options, ranks, collective),
                .launch = fmt::format("{} {} {}", machine.host, utc_timestamp(), ::getpid()),
                .rows = {}};
   try {
+    comm::check_agreement(run.transport, {{"the tuning table", table.hash()}}, comm::deadline_after(options.timeout));
     measure_all(run, planned);
     comm::barrier(run.transport, comm::deadline_after(options.timeout));
   } catch (const std::exception& error) {
     run.transport.fail(fmt::format("rank {}: {}", session.rank(), error.what()));
     throw;
   }
+  return run.rows;
 }
 
-}  // namespace
-
-void run_bench(coll::Collective collective, const BenchOptions& options, const Invocation& call) {
-  plan_rows(collective, options, {2, true});  // what is wrong with the options is said once, before any rank starts
+void run_ranks(const BenchOptions& options, const std::function<void(comm::MpiSession&)>& body) {
   launch_ranks_unless_launched(options.ranks, options.launches);
   comm::MpiSession session;
   std::string source;
@@ -116,11 +134,18 @@ void run_bench(coll::Collective collective, const BenchOptions& options, const I
     throw CommError("ranks is {}, but {} started {}", options.ranks, promised > 0 ? source : "nothing", session.size());
   }
   try {
-    run_rank(session, collective, options, call);
+    body(session);
   } catch (const Error& error) {
     if (session.size() == 1) throw;
     session.abort(static_cast<int>(error.exit_code()), error.what());
   }
+}
+
+void run_bench(coll::Collective collective, const BenchOptions& options, const Invocation& call) {
+  // What is wrong with the options is said once, before any rank starts.
+  table_of(options);
+  plan_rows(collective, options, {2, true});
+  run_ranks(options, [&](comm::MpiSession& session) { measure_collective(session, collective, options, call); });
 }
 
 void estimate_bench(coll::Collective collective, const BenchOptions& options) {

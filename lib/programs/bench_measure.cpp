@@ -104,6 +104,7 @@ std::vector<TableRow> measure_rows(BenchRun& run, std::span<const PlannedRow> pl
                  .port_bytes = {},
                  .note = {}};
     const std::string reason = obstacle(run, plan);
+    row.note = plan.note;
     if (reason.empty()) {
       row.port_bytes = port_bytes(run, plan);
       prepared.push_back(prepare(run, plan));

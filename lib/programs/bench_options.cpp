@@ -44,6 +44,7 @@ void BenchOptions::visit_fields(OptionVisitor& v) {
   v("step", step, "each size is the one before plus this; 0: by factor",
     {.unit = "bytes", .aliases = {"i", "stepbytes"}});
   v("algorithm", algorithm, "one or several, or `auto`, or `all`; `mpi` is MPI_Allreduce itself", {.aliases = {"a"}});
+  v("table", table, "file that `auto` follows, as `eflops-bench tune` writes it; empty: a built-in rule");
   v("element", element, "type of the elements: f32 f64 bf16 f16 i8 u8 i32 u32 i64 u64",
     {.aliases = {"d", "dtype", "datatype"}});
   v("reduction", reduction, "sum, prod, min, max or avg", {.aliases = {"o", "op"}});

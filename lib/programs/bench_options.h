@@ -26,6 +26,7 @@ struct BenchOptions {
   double factor = 2;
   std::string step = "0";
   std::vector<std::string> algorithm = {"auto"};
+  std::string table = "";
   std::string element = "f32";
   std::string reduction = "sum";
   PlaceChoice place = PlaceChoice::Both;

@@ -36,6 +36,7 @@ void print_head(const BenchRun& run) {
   if (run.machine.load > 0.3) {
     text += fmt::format("# load {:.2f} at the start: other processes disturb the times\n", run.machine.load);
   }
+  if (!run.automatic.empty()) text += fmt::format("# auto: {}\n", run.automatic);
   text += run.head.line.what.empty() ? std::string() : fmt::format("# line: {}\n", run.head.line.what);
   switch (options.format) {
     case TableFormat::Csv:

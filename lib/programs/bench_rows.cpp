@@ -14,19 +14,25 @@ namespace {
 
 constexpr std::int64_t kSmallBytes = 4 << 10;
 
-std::vector<std::string> names_for(Collective collective, const BenchOptions& options, RankSet ranks,
-                                   std::int64_t bytes) {
-  std::vector<std::string> names;
+/// An algorithm, and how `auto` came to it where that is not plain.
+using Named = bench::TuningTable::Choice;
+
+std::vector<Named> names_for(Collective collective, const BenchOptions& options, const RankSet& ranks,
+                             std::int64_t bytes) {
+  std::vector<Named> names;
   for (const std::string& name : options.algorithm) {
     if (name == "auto") {
-      names.push_back(automatic(collective, ranks, bytes, options.servers == 1));
+      Named chosen;
+      if (ranks.table != nullptr) chosen = ranks.table->choose(ranks.tuning_case(collective), bytes);
+      if (chosen.algorithm.empty()) chosen.algorithm = automatic(collective, ranks, bytes, options.servers == 1);
+      names.push_back(chosen);
     } else if (name == "all") {
-      for (const std::string_view known : coll::algorithm_names(collective)) names.emplace_back(known);
-      if (collective == Collective::Allreduce && ranks.see_memory) names.emplace_back(comm::kOnePass);
+      for (const std::string_view known : coll::algorithm_names(collective)) names.push_back({std::string(known), ""});
+      if (collective == Collective::Allreduce && ranks.see_memory) names.push_back({std::string(comm::kOnePass), ""});
     } else if ((name == kMpi || name == comm::kOnePass) && collective == Collective::Allreduce) {
-      names.push_back(name);
+      names.push_back({name, ""});
     } else {
-      names.emplace_back(coll::algorithm(collective, name).name);
+      names.push_back({std::string(coll::algorithm(collective, name).name), ""});
     }
   }
   return names;
@@ -71,7 +77,7 @@ bench::RowRequest request_of(const BenchOptions& options) {
 
 }  // namespace
 
-std::string automatic(Collective collective, RankSet set, std::int64_t bytes, bool one_server) {
+std::string automatic(Collective collective, const RankSet& set, std::int64_t bytes, bool one_server) {
   const int ranks = set.count;
   const bool small = bytes <= kSmallBytes;
   switch (collective) {
@@ -90,7 +96,7 @@ std::string automatic(Collective collective, RankSet set, std::int64_t bytes, bo
   throw InternalError("collective {} has no automatic choice", static_cast<int>(collective));
 }
 
-std::vector<PlannedRow> plan_rows(Collective collective, const BenchOptions& options, RankSet set) {
+std::vector<PlannedRow> plan_rows(Collective collective, const BenchOptions& options, const RankSet& set) {
   const int ranks = set.count;
   const bench::RowRequest common = request_of(options);
   const std::int64_t element_bytes = kernels::bytes_of(common.execution.element);
@@ -106,9 +112,9 @@ std::vector<PlannedRow> plan_rows(Collective collective, const BenchOptions& opt
   for (const std::int64_t size : sizes_in_order(options)) {
     std::int64_t elements = size / element_bytes;
     if (collective == Collective::AllToAll) elements -= elements % ranks;
-    for (const std::string& name : names_for(collective, options, set, size)) {
+    for (const Named& name : names_for(collective, options, set, size)) {
       for (const bench::Place place : places) {
-        PlannedRow row{name, common};
+        PlannedRow row{name.algorithm, common, name.note};
         row.request.place = place;
         row.request.problem = {.collective = collective,
                                .ranks = ranks,

@@ -149,6 +149,29 @@ class Bench(ProcessTest):
         self.assertIn("gate: 1 of 1 cases are slower", run.stderr)
         self.assertIn("takes two files", self.fail_with(2, "compare", "small"))
 
+    def test_auto_follows_the_table_that_tune_writes(self):
+        sweep = ["--transport", "tcp", "-b", "1K", "-e", "4K", "-f", "4", *QUICK]
+        text = self.succeed("tune", *sweep, "--table", "t.yaml", "--collectives", "allreduce,all-gather")
+        self.assertIn("# written to t.yaml\n", text)
+        table = self.read("t.yaml")
+        self.assertRegex(table, r"allreduce\.tcp\.ranks_2\.servers_1:\n(  - \d+ [a-z-]+\n){1,2}")
+        self.assertRegex(table, r"all_gather\.tcp\.ranks_2\.servers_1:\n(  - \d+ [a-z-]+\n){1,2}")
+        # What auto takes is told by the table alone.
+        self.write("t.yaml", "allreduce.tcp.ranks_2.servers_1: [1K ring, 4K direct]\n")
+        text = self.succeed("allreduce", *sweep, "-e", "16K", "--place", "out", "--table", "t.yaml")
+        self.assertEqual([row[3] for row in data_rows(text)], ["ring", "direct", "direct"])
+        self.assertRegex(text, r"# auto: t\.yaml allreduce\.tcp\.ranks_2\.servers_1 \(hash [0-9a-f]{16}\)")
+        self.assertEqual(" ".join(data_rows(text)[2][15:]), "beyond the table: entry up to 4.0 KiB")
+        text = self.succeed("all-gather", *sweep, "--place", "out", "--table", "t.yaml")
+        self.assertIn("# auto: t.yaml has no all_gather.tcp.ranks_2.servers_1: built-in rule\n", text)
+        # A tolerance of 1000 % is met by any choice; verifying leaves the file as it is.
+        self.succeed("tune", *sweep, "--table", "t.yaml", "--verify", "--tolerance", "10")
+        self.assertEqual(self.read("t.yaml"), "allreduce.tcp.ranks_2.servers_1: [1K ring, 4K direct]\n")
+        self.write("t.yaml", "allreduce.tcp.ranks_2.servers_1: [1K rang]\n")
+        self.assertIn("t.yaml:1: allreduce.tcp.ranks_2.servers_1: allreduce has no algorithm 'rang'",
+                      self.fail_with(2, "allreduce", *sweep, "--table", "t.yaml"))  # fmt: skip
+        self.assertIn("a file to write is expected", self.fail_with(2, "tune", *sweep))
+
     def test_logs_of_other_tools_become_records(self):
         self.write("osu.log", "# OSU MPI Allreduce Latency Test v7.4\n# Size   Avg Latency(us)\n8   2.00\n16   2.50\n16\n")
         run = self.run_program("import", "osu.log", "--ranks", "4", "--record", "osu.jsonl")
