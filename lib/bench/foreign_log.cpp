@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "bench/foreign_columns.h"
+#include "kernels/reduce.h"
 
 namespace eflops::bench {
 namespace {
@@ -38,13 +39,8 @@ std::string collective_of(const std::string& benchmark) {
 }
 
 std::string our_element(const std::string& theirs) {
-  const std::pair<std::string_view, std::string_view> names[] = {
-      {"float", "f32"}, {"double", "f64"}, {"half", "f16"},   {"bfloat16", "bf16"}, {"int8", "i8"},
-      {"uint8", "u8"},  {"int32", "i32"},  {"uint32", "u32"}, {"int64", "i64"},     {"uint64", "u64"}};
-  for (const auto& [name, ours] : names) {
-    if (name == theirs) return std::string(ours);
-  }
-  return theirs;
+  const std::optional<kernels::Element> found = kernels::find_element(theirs);
+  return found ? std::string(kernels::element_name(*found)) : theirs;
 }
 
 class Parser {

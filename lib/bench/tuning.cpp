@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -17,39 +16,26 @@
 namespace eflops::bench {
 namespace {
 
-constexpr std::string_view kOnePass = comm::kOnePass;
+/// File, line and key.
+std::string where_of(const Assignment& assignment) { return fmt::format("{}: {}", assignment.source, assignment.path); }
 
-/// A collective's name as a key in YAML, where '-' and '_' are one letter.
-std::string key_of(coll::Collective collective) {
-  std::string name(coll::collective_name(collective));
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
-
-coll::Collective collective_in(const Assignment& assignment) {
-  const std::string name = assignment.path.substr(0, assignment.path.find('.'));
-  std::string known;
-  for (const coll::Algorithm& algorithm : coll::algorithms()) {
-    const std::string found = key_of(algorithm.collective);
-    if (found == name) return algorithm.collective;
-    if (known.find(found) == std::string::npos) known += " " + found;
+/// What `look_up` finds, or its error with the place in the file.
+auto at(const Assignment& assignment, const auto& look_up) {
+  try {
+    return look_up();
+  } catch (const ConfigError& error) {
+    throw ConfigError("{}: {}", where_of(assignment), error.what());
   }
-  throw ConfigError("{}: {}: '{}' is no collective; there are{}", assignment.source, assignment.path, name, known);
 }
 
 TuningEntry entry_in(const Assignment& assignment, const std::string& word, coll::Collective collective) {
   const std::size_t blank = word.find(' ');
   if (blank == std::string::npos) {
-    throw ConfigError("{}: {}: '{}' is no entry; one is \"64K ring\"", assignment.source, assignment.path, word);
+    throw ConfigError("{}: '{}' is no entry; one is \"64K ring\"", where_of(assignment), word);
   }
-  const std::string where = fmt::format("{}: {}", assignment.source, assignment.path);
-  TuningEntry entry{parse_bytes(word.substr(0, blank), where), word.substr(blank + 1)};
-  const bool is_one_pass = entry.algorithm == kOnePass && collective == coll::Collective::Allreduce;
-  try {
-    if (!is_one_pass) coll::algorithm(collective, entry.algorithm);
-  } catch (const ConfigError& error) {
-    throw ConfigError("{}: {}", where, error.what());
-  }
+  TuningEntry entry{parse_bytes(word.substr(0, blank), where_of(assignment)), word.substr(blank + 1)};
+  const bool is_one_pass = entry.algorithm == comm::kOnePass && collective == coll::Collective::Allreduce;
+  if (!is_one_pass) at(assignment, [&] { return coll::algorithm(collective, entry.algorithm).name; });
   return entry;
 }
 
@@ -60,23 +46,44 @@ const TuningSample* find(const std::vector<TuningSample>& samples, std::int64_t 
   return found == samples.end() ? nullptr : &*found;
 }
 
+/// The fastest at a size that was measured.
+const TuningSample& fastest(const std::vector<TuningSample>& samples, std::int64_t bytes) {
+  const TuningSample* best = nullptr;
+  for (const TuningSample& sample : samples) {
+    if (sample.bytes == bytes && (best == nullptr || sample.seconds < best->seconds)) best = &sample;
+  }
+  EFLOPS_CHECK(best != nullptr, "no sample of {} bytes", bytes);
+  return *best;
+}
+
+/// Each size once, the smallest first.
+std::vector<std::int64_t> sizes_in(const std::vector<TuningSample>& samples) {
+  std::vector<std::int64_t> sizes;
+  for (const TuningSample& sample : samples) sizes.push_back(sample.bytes);
+  std::ranges::sort(sizes);
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
 }  // namespace
 
 std::string TuningCase::key() const {
-  return fmt::format("{}.{}.ranks_{}.servers_{}", key_of(collective), transport, ranks, servers);
+  std::string name(coll::collective_name(collective));
+  std::ranges::replace(name, '-', '_');  // which are one letter in a YAML key
+  return fmt::format("{}.{}.ranks_{}.servers_{}", name, transport, ranks, servers);
 }
 
 TuningTable TuningTable::read(const std::filesystem::path& file) {
   TuningTable table;
   for (const Assignment& assignment : config::read_yaml(file).assignments) {
-    const coll::Collective collective = collective_in(assignment);
+    const coll::Collective collective =
+        at(assignment, [&] { return coll::collective_named(assignment.path.substr(0, assignment.path.find('.'))); });
     std::vector<TuningEntry>& entries = table.cases_[assignment.path];
     for (const std::string& word : assignment.values) {
       entries.push_back(entry_in(assignment, word, collective));
       const std::size_t count = entries.size();
       if (count > 1 && entries[count - 1].up_to_bytes <= entries[count - 2].up_to_bytes) {
-        throw ConfigError("{}: {}: '{}' is not larger than the entry before it", assignment.source, assignment.path,
-                          word);
+        throw ConfigError("{}: '{}' is not larger than the entry before it", where_of(assignment), word);
       }
     }
   }
@@ -104,24 +111,34 @@ void TuningTable::write(const std::filesystem::path& file, const std::string& he
 
 void TuningTable::set(const TuningCase& one, const std::vector<TuningSample>& samples, double tolerance) {
   EFLOPS_CHECK(!samples.empty(), "no samples of {}", one.key());
-  std::vector<std::int64_t> sizes;
-  for (const TuningSample& sample : samples) sizes.push_back(sample.bytes);
-  std::ranges::sort(sizes);
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   std::vector<TuningEntry>& entries = cases_[one.key()];
   entries.clear();
-  for (const std::int64_t bytes : sizes) {
-    const TuningSample* best = nullptr;
-    for (const TuningSample& sample : samples) {
-      if (sample.bytes == bytes && (best == nullptr || sample.seconds < best->seconds)) best = &sample;
-    }
+  for (const std::int64_t bytes : sizes_in(samples)) {
+    const TuningSample& best = fastest(samples, bytes);
     const TuningSample* const kept = entries.empty() ? nullptr : find(samples, bytes, entries.back().algorithm);
-    if (kept != nullptr && kept->seconds <= (1 + tolerance) * best->seconds) {
+    if (kept != nullptr && kept->seconds <= (1 + tolerance) * best.seconds) {
       entries.back().up_to_bytes = bytes;
     } else {
-      entries.push_back({bytes, best->algorithm});
+      entries.push_back({bytes, best.algorithm});
     }
   }
+}
+
+std::vector<std::string> TuningTable::misses(const TuningCase& one, const std::vector<TuningSample>& samples,
+                                             double tolerance) const {
+  std::vector<std::string> found;
+  for (const std::int64_t bytes : sizes_in(samples)) {
+    const std::string chosen = choose(one, bytes).algorithm;
+    const TuningSample& best = fastest(samples, bytes);
+    const TuningSample* const ours = find(samples, bytes, chosen);
+    if (ours == nullptr) {
+      found.push_back(fmt::format("{} B: the table's '{}' did not run", bytes, chosen));
+    } else if (ours->seconds > (1 + tolerance) * best.seconds) {
+      found.push_back(fmt::format("{} B: {} takes {:.2f} times as long as {}", bytes, chosen,
+                                  ours->seconds / best.seconds, best.algorithm));
+    }
+  }
+  return found;
 }
 
 TuningTable::Choice TuningTable::choose(const TuningCase& one, std::int64_t bytes) const {

@@ -55,6 +55,10 @@ class TuningTable {
   };
   Choice choose(const TuningCase& one, std::int64_t bytes) const;
 
+  /// Sizes at which the table's choice did not run or was slower than the fastest by more than `tolerance`, in words.
+  std::vector<std::string> misses(const TuningCase& one, const std::vector<TuningSample>& samples,
+                                  double tolerance) const;
+
   /// The entries of a case; empty if it has none.
   const std::vector<TuningEntry>& entries(const TuningCase& one) const;
   /// The same for equal tables.

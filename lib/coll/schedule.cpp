@@ -22,6 +22,17 @@ std::string_view collective_name(Collective collective) {
   throw InternalError("collective {} has no name", static_cast<int>(collective));
 }
 
+Collective collective_named(std::string_view name) {
+  std::string with_dashes(name);
+  std::ranges::replace(with_dashes, '_', '-');
+  std::string known;
+  for (const Collective collective : kCollectives) {
+    if (collective_name(collective) == with_dashes) return collective;
+    known += fmt::format(" {}", collective_name(collective));
+  }
+  throw ConfigError("'{}' is no collective; there are{}", name, known);
+}
+
 Range block_of(Range range, std::int64_t parts, std::int64_t index) {
   EFLOPS_CHECK(parts > 0 && index >= 0 && index < parts, "part {} of {}", index, parts);
   const std::int64_t small = range.size() / parts;

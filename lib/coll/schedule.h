@@ -9,8 +9,13 @@ namespace eflops::coll {
 /// What the ranks want to have done together (MPI's words).
 enum class Collective { Allreduce, ReduceScatter, AllGather, Broadcast, AllToAll };
 
+inline constexpr Collective kCollectives[] = {Collective::Allreduce, Collective::ReduceScatter, Collective::AllGather,
+                                              Collective::Broadcast, Collective::AllToAll};
+
 /// "allreduce", "reduce-scatter", "all-gather", "broadcast", "alltoall".
 std::string_view collective_name(Collective collective);
+/// The collective of that name, where '-' and '_' are the same; ConfigError with the names if there is none.
+Collective collective_named(std::string_view name);
 
 /// Elements [begin, end) of a buffer.
 struct Range {

@@ -1,5 +1,7 @@
 #include "kernels/reduce.h"
 
+#include <utility>
+
 #include "base/error.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -108,6 +110,22 @@ std::int64_t bytes_of(Element element) {
 std::string_view element_name(Element element) {
   constexpr std::string_view kNames[] = {"f32", "f64", "bf16", "f16", "i8", "u8", "i32", "u32", "i64", "u64"};
   return kNames[static_cast<std::size_t>(element)];
+}
+
+std::optional<Element> find_element(std::string_view name) {
+  constexpr std::pair<std::string_view, Element> kOthers[] = {
+      {"float", Element::F32},     {"float32", Element::F32}, {"double", Element::F64},  {"float64", Element::F64},
+      {"bfloat16", Element::BF16}, {"half", Element::F16},    {"float16", Element::F16}, {"fp32", Element::F32},
+      {"fp64", Element::F64},      {"fp16", Element::F16},    {"int8", Element::I8},     {"char", Element::I8},
+      {"uint8", Element::U8},      {"int32", Element::I32},   {"int", Element::I32},     {"uint32", Element::U32},
+      {"int64", Element::I64},     {"uint64", Element::U64}};
+  for (const Element element : kElements) {
+    if (element_name(element) == name) return element;
+  }
+  for (const auto& [other, element] : kOthers) {
+    if (other == name) return element;
+  }
+  return std::nullopt;
 }
 
 std::string_view reduction_name(Reduction reduction) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace eflops::kernels {
@@ -18,6 +19,8 @@ inline constexpr Reduction kReductions[] = {Reduction::Sum, Reduction::Product, 
 std::int64_t bytes_of(Element element);
 /// "f32", "bf16", "u8" ...
 std::string_view element_name(Element element);
+/// The element of that name, ours or one that nccl-tests and other tools use: "float", "half", "int8" ...
+std::optional<Element> find_element(std::string_view name);
 /// "sum", "prod", "min", "max", "avg".
 std::string_view reduction_name(Reduction reduction);
 

@@ -31,7 +31,7 @@ std::int64_t largest_buffer(const std::vector<PlannedRow>& rows) {
   return largest;
 }
 
-/// The rows from `first` on that have its size.
+/// The first rows, that have one size.
 std::span<const PlannedRow> same_size(std::span<const PlannedRow> rows) {
   const auto other = std::ranges::find_if(rows, [&](const PlannedRow& row) {
     return row.request.problem.elements != rows.front().request.problem.elements;
@@ -53,7 +53,8 @@ void check_gates(const BenchRun& run) {
 
 void measure_all(BenchRun& run, std::span<const PlannedRow> planned) {
   comm::check_agreement(run.transport,
-                        {{"the configuration", config_hash(run.call.options)},
+                        {{"the tuning table", run.table_hash},
+                         {"the configuration", config_hash(run.call.options)},
                          {"the number of rows", std::to_string(planned.size())},
                          {"the version", std::string(build_info().git_commit)}},
                         comm::deadline_after(run.options.timeout));
@@ -111,11 +112,11 @@ std::vector<bench::TableRow> measure_collective(comm::MpiSession& session, coll:
                         .root = collective == coll::Collective::Broadcast ? static_cast<int>(options.root) : -1,
                         .line = network.line},
                .map = rank_map(options, ranks.count),
+               .table_hash = table.hash(),
                .automatic = automatic_text(options, ranks, collective),
                .launch = fmt::format("{} {} {}", machine.host, utc_timestamp(), ::getpid()),
                .rows = {}};
   try {
-    comm::check_agreement(run.transport, {{"the tuning table", table.hash()}}, comm::deadline_after(options.timeout));
     measure_all(run, planned);
     comm::barrier(run.transport, comm::deadline_after(options.timeout));
   } catch (const std::exception& error) {

@@ -11,18 +11,7 @@ using kernels::Element;
 using kernels::Reduction;
 
 kernels::Element element_named(const std::string& name) {
-  constexpr std::pair<std::string_view, Element> kNames[] = {
-      {"float", Element::F32},     {"float32", Element::F32}, {"double", Element::F64},  {"float64", Element::F64},
-      {"bfloat16", Element::BF16}, {"half", Element::F16},    {"float16", Element::F16}, {"fp32", Element::F32},
-      {"fp64", Element::F64},      {"fp16", Element::F16},    {"int8", Element::I8},     {"char", Element::I8},
-      {"uint8", Element::U8},      {"int32", Element::I32},   {"int", Element::I32},     {"uint32", Element::U32},
-      {"int64", Element::I64},     {"uint64", Element::U64}};
-  for (const Element element : kernels::kElements) {
-    if (kernels::element_name(element) == name) return element;
-  }
-  for (const auto& [other, element] : kNames) {
-    if (other == name) return element;
-  }
+  if (const std::optional<Element> found = kernels::find_element(name)) return *found;
   std::string known;
   for (const Element element : kernels::kElements) known += fmt::format(" {}", kernels::element_name(element));
   throw ConfigError("element: '{}' is no element type; there are{} (and float, half, int8 ...)", name, known);

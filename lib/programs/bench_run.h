@@ -18,6 +18,7 @@ struct BenchRun {
   machine::Machine machine;
   bench::TableHead head;
   coll::RankMap map;
+  std::string table_hash;             ///< of the tuning table
   std::string automatic;              ///< what `auto` follows
   std::string launch;                 ///< names this start of the program in its records
   std::vector<bench::TableRow> rows;  ///< on rank 0

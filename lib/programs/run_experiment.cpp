@@ -120,15 +120,15 @@ void run_jobs(const Experiment& found, const fs::path& folder, const Invocation&
     const Job& job = jobs[i];
     const std::string name =
         fmt::format("[{}/{}] {}  launch {}", i + 1, jobs.size(), found.points[job.point].name, job.launch);
+    JobResult result;
+    result.status = JobStatus::Complete;
     if (experiment::is_complete(job)) {
       print_line(name + ": complete already");
-      progressed.records += experiment::records_text(found, job);
-      ++progressed.complete;
-      continue;
+    } else {
+      result = experiment::run_job(found, job, programs_folder());
+      print_line(fmt::format("{}: {} in {:.1f} s{}{}", name, experiment::job_status_name(result.status), result.seconds,
+                             result.why.empty() ? "" : ": ", result.why));
     }
-    const JobResult result = experiment::run_job(found, job, programs_folder());
-    print_line(fmt::format("{}: {} in {:.1f} s{}{}", name, experiment::job_status_name(result.status), result.seconds,
-                           result.why.empty() ? "" : ": ", result.why));
     if (result.status == JobStatus::Complete) {
       progressed.records += experiment::records_text(found, job);
       ++progressed.complete;

@@ -47,6 +47,14 @@ TEST(Tuning, ChoosesByTheNextLargerSizeAndTellsOfSizesBeyond) {
   EXPECT_EQ(table.choose(other, 8).algorithm, "");
 }
 
+TEST(Tuning, TellsWhereItsChoiceIsNotAmongTheFastest) {
+  const std::vector<TuningSample> again = {
+      {8, "ring", 5}, {8, "direct", 5.2}, {512, "ring", 5}, {512, "direct", 6}, {4096, "direct", 20}};
+  EXPECT_THAT(measured().misses(kTcp, again, 0.05),
+              ElementsAre("512 B: direct takes 1.20 times as long as ring", "4096 B: the table's 'ring' did not run"));
+  EXPECT_THAT(measured().misses(kTcp, again, 0.25), ElementsAre("4096 B: the table's 'ring' did not run"));
+}
+
 TEST(Tuning, IsReadAsItWasWritten) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "table.yaml";

@@ -2,8 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+
 namespace eflops::coll {
 namespace {
+
+TEST(CollectiveNames, AreReadAsTheyAreWritten) {
+  for (const Collective collective : kCollectives) EXPECT_EQ(collective_named(collective_name(collective)), collective);
+  EXPECT_EQ(collective_named("all_gather"), Collective::AllGather);
+  try {
+    collective_named("gather");
+    ADD_FAILURE();
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "'gather' is no collective; there are allreduce reduce-scatter all-gather broadcast alltoall");
+  }
+}
 
 TEST(BlockOf, CutsWithoutGapsLargerBlocksFirst) {
   // 10 elements from 5 in 4 parts: 3, 3, 2, 2.

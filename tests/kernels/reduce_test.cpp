@@ -100,5 +100,13 @@ TEST(ReduceNames, AreThoseOfTheField) {
   EXPECT_EQ(bytes_of(Element::I64), 8);
 }
 
+TEST(ReduceNames, OfOtherToolsAreFoundToo) {
+  for (const Element element : kElements) EXPECT_EQ(find_element(element_name(element)), element);
+  EXPECT_EQ(find_element("float"), Element::F32);
+  EXPECT_EQ(find_element("half"), Element::F16);
+  EXPECT_EQ(find_element("uint64"), Element::U64);
+  EXPECT_EQ(find_element("float128"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace eflops::kernels
